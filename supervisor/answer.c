@@ -14,7 +14,8 @@ struct part {
     struct buf text;
     struct buf exact; /* the text before terminal.c has changed it, if it has */
     int64_t missing;  /* characters that were printed but are not in text */
-    size_t chars;
+    size_t chars;     /* of text */
+    bool is_plain;    /* it is known to have no terminal controls */
     size_t wanted;  /* characters of it that would be shown if there is room */
     size_t allowed; /* that the answer may show */
 };
@@ -26,13 +27,22 @@ static const int orders[][PARTS] = {
     {PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY},
     {PART_NOTICE, PART_BODY, PART_OUTPUT, PART_ERRORS}};
 
-static void strip_line_ends(struct buf *text)
+static void strip_line_ends(struct part *part)
 {
-    size_t n = text->n;
+    const char *p = part->text.p;
+    size_t n = part->text.n;
 
-    while (n > 0 && (text->p[n - 1] == '\n' || text->p[n - 1] == '\r'))
+    while (n > 0 && (p[n - 1] == '\n' || p[n - 1] == '\r'))
         n--;
-    buf_truncate(text, n);
+    part->chars -= part->text.n - n;
+    buf_truncate(&part->text, n);
+}
+
+/* Appends TEXT, which is ASCII, to PART. */
+static void add_words(struct part *part, struct str text)
+{
+    buf_str(&part->text, text);
+    part->chars += text.n;
 }
 
 static bool is_silent(const struct capture *capture)
@@ -46,7 +56,8 @@ static void take_capture(struct part *part, const char *title,
     if (is_silent(capture))
         return;
     part->title = title;
-    part->missing += capture_take_text(capture, &part->text);
+    part->is_plain = part->is_plain && !capture->has_controls;
+    part->missing += capture_take_text(capture, &part->text, &part->chars);
 }
 
 /* Output that came between two evaluations, from threads and child processes
@@ -55,13 +66,12 @@ static void take_earlier(struct part *part, const struct answer *answer)
 {
     if (is_silent(answer->earlier))
         return;
-    part->title = "[stdout]";
-    buf_str(&part->text, STR("; from thread, since the last answer:\n"));
-    part->missing += capture_take_text(answer->earlier, &part->text);
-    strip_line_ends(&part->text);
-    buf_byte(&part->text, '\n');
+    add_words(part, STR("; from thread, since the last answer:\n"));
+    take_capture(part, "[stdout]", answer->earlier);
+    strip_line_ends(part);
+    add_words(part, STR("\n"));
     if (!is_silent(answer->output))
-        buf_str(&part->text, STR("; from this evaluation:\n"));
+        add_words(part, STR("; from this evaluation:\n"));
 }
 
 /* Shares MAX_CHARS among the parts: short ones are shown whole, long ones get
@@ -92,20 +102,11 @@ static void share(struct part parts[PARTS], size_t max_chars)
             parts[i].allowed = left / open;
 }
 
-/* Bytes at each end of a long text of which MAX_CHARS can be shown, half of
-   them there: a character has up to four bytes. When most of an end are
-   sequences, less is shown. */
-static size_t end_bytes(size_t max_chars)
+/* Characters at each end of a long text of which MAX_CHARS can be shown, half
+   of them there. When most of an end are sequences, less is shown. */
+static size_t end_chars(size_t max_chars)
 {
-    return 64u * 1024 + 2 * max_chars;
-}
-
-/* The start of the character of TEXT, which is valid, that AT is in. */
-static size_t character_at(struct str text, size_t at)
-{
-    while (at > 0 && ((unsigned char)text.p[at] & 0xc0u) == 0x80u)
-        at--;
-    return at;
+    return 64u * 1024 + max_chars / 2;
 }
 
 /* Where the end of TEXT begins that is after AT and begins with a control, if
@@ -123,22 +124,26 @@ static size_t control_after(struct str text, size_t at)
 static void make_plain(struct part *part, size_t max_chars)
 {
     struct str text = buf_view(&part->text);
-    size_t end = end_bytes(max_chars);
+    size_t end = end_chars(max_chars);
 
-    if (terminal_is_plain(text))
+    if (part->is_plain || terminal_is_plain(text))
         return;
     part->exact = part->text;
     part->text = BUF_EMPTY;
-    if (text.n <= 2 * end) {
+    if (part->chars <= 2 * end) {
         terminal_append(&part->text, text);
-        return;
+    } else {
+        struct str head = utf8_head(text, end);
+        size_t to = control_after(text, text.n - utf8_tail(text, end).n);
+        struct str tail = str_make(text.p + to, text.n - to);
+
+        terminal_append(&part->text, head);
+        buf_str(&part->text, STR("\n[\xE2\x80\xA6]\n"));
+        terminal_append(&part->text, tail);
+        part->missing +=
+            (int64_t)(part->chars - utf8_starts(head) - utf8_starts(tail));
     }
-    size_t from = character_at(text, end);
-    size_t to = control_after(text, character_at(text, text.n - end));
-    terminal_append(&part->text, str_make(text.p, from));
-    buf_str(&part->text, STR("\n[\xE2\x80\xA6]\n"));
-    terminal_append(&part->text, str_make(text.p + to, text.n - to));
-    part->missing += (int64_t)utf8_starts(str_make(text.p + from, to - from));
+    part->chars = utf8_starts(buf_view(&part->text));
 }
 
 static void append_cut(struct part *part, const char *session,
@@ -210,17 +215,19 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
         return !buf_failed(out);
     }
     memset(parts, 0, sizeof parts);
+    parts[PART_OUTPUT].is_plain = parts[PART_ERRORS].is_plain = true;
     if (answer->notice)
         buf_str(&parts[PART_NOTICE].text, str_from(answer->notice));
     take_earlier(&parts[PART_OUTPUT], answer);
     take_capture(&parts[PART_OUTPUT], "[stdout]", answer->output);
     take_capture(&parts[PART_ERRORS], "[stderr]", answer->errors);
     utf8_append_valid(&parts[PART_BODY].text, answer->body);
+    for (size_t i = PART_NOTICE; i <= PART_BODY; i += PART_BODY - PART_NOTICE)
+        parts[i].chars = utf8_starts(buf_view(&parts[i].text));
     for (size_t i = 0; i < PARTS; i++) {
-        strip_line_ends(&parts[i].text);
+        strip_line_ends(&parts[i]);
         if (i == PART_OUTPUT || i == PART_ERRORS)
             make_plain(&parts[i], max_chars);
-        parts[i].chars = utf8_starts(buf_view(&parts[i].text));
         parts[i].wanted = parts[i].chars;
         if (answer->output_aside && (i == PART_OUTPUT || i == PART_ERRORS) &&
             parts[i].chars > LIMIT_OUTPUT_ASIDE)

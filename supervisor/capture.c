@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "supervisor/terminal.h"
 
 void capture_release(struct capture *capture)
 {
@@ -55,6 +56,8 @@ static void add_valid(struct capture *capture, struct str bytes, size_t *room)
     if (bytes.n == 0)
         return;
     capture->chars += utf8_starts(bytes);
+    // a CR whose LF comes later counts as a control
+    capture->has_controls = capture->has_controls || !terminal_is_plain(bytes);
     if (n > *room)
         n = *room;
     if (n > bytes.n)
@@ -161,51 +164,63 @@ void capture_parts(const struct capture *capture,
 }
 
 /* Appends to OUT what follows the head, with a line before it when something
-   is missing. Returns how many characters of all were not appended. */
+   is missing. Adds to *CHARS the characters of it and of the head, which OUT
+   has. Returns how many characters of all were not appended. */
 static int64_t append_tail(const struct capture *capture,
-                           struct str parts[CAPTURE_PARTS], struct buf *out)
+                           struct str parts[CAPTURE_PARTS], struct buf *out,
+                           size_t *chars)
 {
     uint64_t missing = capture->chars - capture->head_chars -
                        utf8_starts(parts[1]) - utf8_starts(parts[2]);
     size_t at = out->n;
 
+    *chars += (size_t)(capture->chars - missing);
     if (missing > 0)
         buf_printf(out, "\n[… %llu characters are not kept …]\n",
                    (unsigned long long)missing);
-    if (out->n > at)
-        missing -= utf8_starts(str_make(out->p + at, out->n - at));
+    if (out->n > at) {
+        size_t note = utf8_starts(str_make(out->p + at, out->n - at));
+
+        missing -= note;
+        *chars += note;
+    }
     // the ring may begin in the middle of a character, and divide another one
     while (parts[1].n > 0 && is_continuation(*parts[1].p))
         parts[1] = str_make(parts[1].p + 1, parts[1].n - 1);
     buf_str(out, parts[1]);
     buf_str(out, parts[2]);
+    at = out->n;
     utf8_append_valid(out, str_make(capture->begun, capture->begun_n));
+    if (out->n > at)
+        *chars += utf8_starts(str_make(out->p + at, out->n - at));
     return (int64_t)missing;
 }
 
 int64_t capture_text(const struct capture *capture, struct buf *out)
 {
     struct str parts[CAPTURE_PARTS];
+    size_t chars = 0;
 
     capture_parts(capture, parts);
     buf_str(out, parts[0]);
-    return append_tail(capture, parts, out);
+    return append_tail(capture, parts, out, &chars);
 }
 
-int64_t capture_take_text(struct capture *capture, struct buf *out)
+int64_t capture_take_text(struct capture *capture, struct buf *out,
+                          size_t *chars)
 {
     struct str parts[CAPTURE_PARTS];
     int64_t missing;
 
     capture_parts(capture, parts);
     if (out->n > 0 || buf_failed(out) || buf_failed(&capture->head)) {
-        missing = capture_text(capture, out);
+        buf_str(out, parts[0]);
     } else {
         buf_release(out);
         *out = capture->head; // most of it need not be copied
         capture->head = BUF_EMPTY;
-        missing = append_tail(capture, parts, out);
     }
+    missing = append_tail(capture, parts, out, chars);
     capture_release(capture);
     return missing;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capture.h: output of evaluated code, bounded while it arrives. It holds the
    first CAPTURE_HEAD bytes and the last CAPTURE_TAIL; what comes between is
-   counted and dropped. It is made valid UTF-8 and counted while it arrives, so
-   that nothing long is left to do when the answer is due. */
+   counted and dropped. It is made valid UTF-8, counted, and searched for
+   terminal controls while it arrives, so that nothing long is left to do when
+   the answer is due. */
 #ifndef SUPERVISOR_CAPTURE_H
 #define SUPERVISOR_CAPTURE_H
 
@@ -28,6 +29,7 @@ struct capture {
     size_t ring_at;      /* where the next byte goes */
     uint64_t beyond;     /* bytes that went into the ring */
     uint64_t chars;      /* characters of everything that came */
+    bool has_controls;   /* something came that terminal.h may not call plain */
     char begun[4];       /* the bytes of a character that lacks some; */
     size_t begun_n;      /* their number, which CHARS does not have */
 };
@@ -49,8 +51,10 @@ bool capture_is_empty(const struct capture *capture);
    appended. */
 int64_t capture_text(const struct capture *capture, struct buf *out);
 
-/* The same, and releases CAPTURE, whose storage OUT takes over if it can. */
-int64_t capture_take_text(struct capture *capture, struct buf *out);
+/* The same, and releases CAPTURE, whose storage OUT takes over if it can. Adds
+   to *CHARS how many characters were appended. */
+int64_t capture_take_text(struct capture *capture, struct buf *out,
+                          size_t *chars);
 
 /* Views of what CAPTURE holds, in order; something may be missing after the
    first. */

@@ -92,23 +92,26 @@ static void capture_gives_its_text_away(void **state)
 {
     const char *storage;
     int64_t missing;
+    size_t chars = 0;
 
     (void)state;
     capture_add(&output, STR("head \xc3\xa4"), &room);
     assert_memory(!buf_failed(&output.head));
     storage = output.head.p;
-    missing = capture_take_text(&output, &text);
+    missing = capture_take_text(&output, &text, &chars);
     assert_memory(!buf_failed(&text) && text.n > 0);
     assert_int_equal(missing, 0);
+    assert_int_equal(chars, 6);
     assert_text(buf_view(&text), "head \xc3\xa4");
     assert_ptr_equal(text.p, storage);
     assert_true(capture_is_empty(&output));
     buf_reset(&text);
     capture_add(&output, STR("head \xc3"), &room);
     assert_memory(!buf_failed(&output.head));
-    (void)capture_take_text(&output, &text);
+    (void)capture_take_text(&output, &text, &chars);
     assert_memory(!buf_failed(&text) && text.n > 0);
     assert_text(buf_view(&text), "head \xef\xbf\xbd");
+    assert_int_equal(chars, 6 + 6);
     assert_true(capture_is_empty(&output));
 }
 
@@ -174,13 +177,16 @@ static void capture_is_valid_in_any_pieces(void **state)
                 capture_add(&output,
                             str_make(texts[i].p + at, ends[piece] - at), &room);
             bool kept = !buf_failed(&output.head);
-            int64_t missing = capture_take_text(&output, &text);
+            size_t chars = 0;
+            int64_t missing = capture_take_text(&output, &text, &chars);
             utf8_append_valid(&wanted, texts[i]);
             bool good = kept && !buf_failed(&text) && !buf_failed(&wanted);
             bool same = str_eq(buf_view(&text), buf_view(&wanted));
+            size_t wanted_chars = utf8_count(buf_view(&wanted));
             buf_release(&wanted);
             assert_memory(good);
             assert_true(same);
+            assert_int_equal(chars, wanted_chars);
             assert_int_equal(missing, 0);
             buf_reset(&text);
         }
@@ -200,14 +206,42 @@ static void capture_keeps_characters_whole(void **state)
     for (size_t n = 0; n < 18u * 1024 * 1024; n += sizeof block)
         capture_add(&output, str_make(block, sizeof block), &room);
     uint64_t all = output.chars;
-    int64_t missing = capture_text(&output, &text);
-    assert_memory(!buf_failed(&text) && !buf_failed(&output.head));
+    bool kept = !buf_failed(&output.head);
+    size_t chars = 0;
+    int64_t missing = capture_take_text(&output, &text, &chars);
+    assert_memory(kept && !buf_failed(&text));
     assert_true(utf8_is_valid(buf_view(&text)));
     for (size_t i = 0; i + 3 <= text.n; i++)
         assert_false(memcmp(text.p + i, "\xef\xbf\xbd", 3) == 0);
     assert_true(missing > 0);
     // the line in the middle is in the text, and counts as what it replaces
     assert_int_equal(utf8_count(buf_view(&text)) + (size_t)missing, all);
+    assert_int_equal(chars, utf8_count(buf_view(&text)));
+}
+
+/* Nothing that a terminal obeys is missed, wherever it comes and however it is
+   divided; most other output is known to be plain. */
+static void capture_finds_controls(void **state)
+{
+    static const struct str controls[] = {
+        STR_INIT("a\x1b[31mb"), STR_INIT("ab\xc2\x9b"), STR_INIT("\rab"),
+        STR_INIT("abcd\a"),     STR_INIT("ab\x7f"),
+    };
+    static const struct str plain = STR_INIT("a\tb\r\nc\xc2\xa0\xe4\xb8\x80\n");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(controls); i++) {
+        for (size_t cut = 0; cut <= controls[i].n; cut++) {
+            capture_add(&output, str_make(controls[i].p, cut), &room);
+            capture_add(&output,
+                        str_make(controls[i].p + cut, controls[i].n - cut),
+                        &room);
+            assert_true(output.has_controls);
+            capture_release(&output);
+        }
+    }
+    capture_add(&output, plain, &room);
+    assert_false(output.has_controls);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -223,6 +257,7 @@ int main(void)
         TEST(capture_without_any_room_is_not_empty),
         TEST(capture_is_valid_in_any_pieces),
         TEST(capture_keeps_characters_whole),
+        TEST(capture_finds_controls),
     };
 
     return RUN_TESTS("capture", tests);
