@@ -6,10 +6,8 @@
 
 #include "base/limits.h"
 
-/* Bytes that are scanned, and lines that are passed, between two looks at the
-   strand. */
+/* Bytes that are scanned between two looks at the strand. */
 #define PIECE (64u * 1024)
-#define LINES 1024u
 
 /* Places of a hash table that are looked at for one line, at most. */
 #define PROBES 256
@@ -19,32 +17,32 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Where the line of TEXT ends that starts at P. */
-static const char *end_of(struct str text, const char *p)
-{
-    const char *end = text.p + text.n;
-    const char *feed = memchr(p, '\n', (size_t)(end - p));
-
-    return feed ? feed + 1 : end;
-}
-
-/* *OUT is the number of lines of TEXT. With STARTS, fills it. */
+/* *OUT is the number of lines of TEXT. With STARTS, fills it. A line is looked
+   through in pieces, as one may be all of the text. */
 static enum status find_lines(const struct arena *arena, struct str text,
                               uint32_t *starts, size_t *out)
 {
-    const char *p = text.p;
-    const char *paid = p;
     size_t lines = 0;
+    size_t unpaid = 0;
+    bool in_line = false;
 
-    for (; p && p < text.p + text.n; lines++) {
-        if (starts)
-            starts[lines] = (uint32_t)(p - text.p);
-        p = end_of(text, p);
-        if (lines % LINES != 0)
+    for (size_t at = 0; at < text.n;) {
+        size_t n = least(text.n - at, PIECE);
+        const char *feed = memchr(text.p + at, '\n', n);
+
+        if (!in_line && starts)
+            starts[lines] = (uint32_t)at;
+        lines += !in_line;
+        in_line = !feed;
+        if (feed)
+            n = (size_t)(feed - text.p) + 1 - at;
+        at += n;
+        unpaid += 1 + n / 8;
+        if (unpaid < PIECE / 8)
             continue;
-        if (arena_spend(arena, LINES + (size_t)(p - paid) / 8) != ST_OK)
+        if (arena_spend(arena, unpaid) != ST_OK)
             return ST_NOMEM;
-        paid = p;
+        unpaid = 0;
     }
     *out = lines;
     return ST_OK;
@@ -121,6 +119,22 @@ static struct str line_at(const struct table *table, size_t index)
     return lines_view(table->after, index - table->before->n, 1);
 }
 
+/* *SAME: whether A and B are equal. */
+static enum status compare(const struct arena *arena, struct str a,
+                           struct str b, bool *same)
+{
+    *same = a.n == b.n;
+    for (size_t done = 0; *same && done < a.n;) {
+        size_t n = least(a.n - done, PIECE);
+
+        *same = memcmp(a.p + done, b.p + done, n) == 0;
+        done += n;
+        if (n == PIECE && arena_spend(arena, PIECE / 8) != ST_OK)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 /* The number of line INDEX. When too many other lines have its hash, it gets
    one of its own: a diff is right all the same. */
 static enum status number_line(struct table *table, size_t index, uint32_t *out)
@@ -133,9 +147,13 @@ static enum status number_line(struct table *table, size_t index, uint32_t *out)
 
     for (; table->slots[i].id != 0 && probes < PROBES;
          i = (i + 1) & table->mask, probes++) {
+        bool same = false;
+
         *out = table->slots[i].id - 1;
-        if (table->slots[i].hash == hash &&
-            str_eq(line_at(table, table->first[*out]), line))
+        if (status == ST_OK && table->slots[i].hash == hash)
+            status = compare(table->arena, line,
+                             line_at(table, table->first[*out]), &same);
+        if (same)
             return status;
     }
     *out = table->count;

@@ -44,6 +44,22 @@ static enum status find_ends(const struct arena *arena, struct str bytes,
     return ST_OK;
 }
 
+/* *FOUND: whether TEXT has BYTE. */
+static enum status find_byte(const struct arena *arena, struct str text,
+                             char byte, bool *found)
+{
+    *found = false;
+    while (text.n > 0 && !*found) {
+        size_t n = least(text.n, PIECE);
+
+        *found = memchr(text.p, byte, n);
+        text = str_make(text.p + n, text.n - n);
+        if (arena_spend(arena, n / 8) != ST_OK)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 /* ST_INVALID: TEXT is not UTF-8. */
 static enum status check_utf8(const struct arena *arena, struct str text)
 {
@@ -124,23 +140,29 @@ static enum status from_latin1(struct arena *arena, struct str bytes,
 enum status text_normalize(struct arena *arena, const struct text *form,
                            struct str text, struct str *out)
 {
-    bool feeds = form->ends == TEXT_LF && form->text.n > 0 &&
-                 memchr(form->text.p, '\n', form->text.n);
+    bool strip = form->ends == TEXT_CRLF;
+    enum status status = ST_OK;
 
-    if (form->ends == TEXT_CRLF ||
-        (feeds && text.n > 0 && memchr(text.p, '\r', text.n)))
+    if (form->ends == TEXT_LF)
+        status = find_byte(arena, text, '\r', &strip);
+    if (status == ST_OK && form->ends == TEXT_LF && strip)
+        status = find_byte(arena, form->text, '\n', &strip);
+    if (status == ST_OK && strip)
         return without_returns(arena, text, out);
     *out = text;
-    return ST_OK;
+    return status;
 }
 
 enum status text_detect(const struct arena *arena, struct str bytes,
                         struct text *out)
 {
     struct text text = {.text = bytes};
+    bool nul = false;
     enum status status = find_ends(arena, bytes, &text.ends);
 
-    if (status == ST_OK && bytes.n > 0 && memchr(bytes.p, '\0', bytes.n))
+    if (status == ST_OK)
+        status = find_byte(arena, bytes, '\0', &nul);
+    if (nul)
         return ST_INVALID;
     if (status == ST_OK && str_starts(bytes, BOM)) {
         text.text = str_make(bytes.p + BOM.n, bytes.n - BOM.n);
