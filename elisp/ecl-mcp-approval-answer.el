@@ -13,6 +13,7 @@
 (require 'ecl-mcp-request)
 (require 'ecl-mcp-rules)
 (require 'ecl-mcp-permissions)
+(require 'ecl-mcp-approval-text)
 
 (defconst ecl-mcp-approval-answer--denied
   "Do not retry the same call; ask or choose another way."
@@ -83,6 +84,18 @@
   (read-string "Deny, because: " nil 'ecl-mcp-reason-history))
 
 ;;;; Grants
+
+(defun ecl-mcp-approval-confirm-rule (rule request)
+  "Whether the user confirms RULE, made for REQUEST, if it goes to a file.
+That takes a yes in full, even if `yes-or-no-p' takes short answers."
+  (let ((file (ecl-mcp-permissions-file rule request)))
+    (or (not file)
+        (equal "yes" (read-string
+                      (format "Write to %s: %s? Type yes: "
+                              (ecl-mcp-approval-text-line
+                               (abbreviate-file-name file))
+                              (ecl-mcp-approval-text-line
+                               (ecl-mcp-rule-text rule))))))))
 
 (defun ecl-mcp-approval-answer--resolve-others ()
   "Answer the requests that rules cover now, and return them."

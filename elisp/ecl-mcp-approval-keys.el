@@ -250,17 +250,9 @@ leaves REQUEST waiting."
 
 (defun ecl-mcp-approval-keys--take-offer (request)
   "Make the rule offered for REQUEST; ask before making a permanent one."
-  (let* ((rule (nth (cdr ecl-mcp-approval-window--offer)
-                    (car ecl-mcp-approval-window--offer)))
-         (file (ecl-mcp-permissions-file rule request)))
-    (if (or (not file)
-            ;; Typed in full, even if `yes-or-no-p' takes short answers.
-            (equal "yes" (read-string
-                          (format "Write to %s: %s? Type yes: "
-                                  (ecl-mcp-approval-text-line
-                                   (abbreviate-file-name file))
-                                  (ecl-mcp-approval-text-line
-                                   (ecl-mcp-rule-text rule))))))
+  (let ((rule (nth (cdr ecl-mcp-approval-window--offer)
+                   (car ecl-mcp-approval-window--offer))))
+    (if (ecl-mcp-approval-confirm-rule rule request)
         (ecl-mcp-grant request rule)
       (ecl-mcp--report "No rule was made; #%d waits"
                        (ecl-mcp-request-number request)))))

@@ -317,8 +317,8 @@ The moment must be right; see `ecl-mcp-typing-why-not-ask'."
         (quit (setq answer 'later))))
     (when (and (eq answer 'later) (ecl-mcp-request-waiting-p request))
       (ecl-mcp-request-put-off request)
-      (message "ecl-mcp: #%d waits; M-x ecl-mcp-review"
-               (ecl-mcp-request-number request)))
+      (message "ecl-mcp: #%d waits; %s" (ecl-mcp-request-number request)
+               (ecl-mcp--key 'ecl-mcp-review)))
     (unless (eq window (selected-window))
       (ecl-mcp-approval-window-hide))
     (when (= 0 (minibuffer-depth))

@@ -96,7 +96,7 @@
                         ecl-mcp-approval-window--offer-legend
                       ecl-mcp-approval-window--legend)
                     "  "))
-        (t (substitute-command-keys "\\[ecl-mcp-review] takes you here to answer"))))
+        (t (concat (ecl-mcp--key 'ecl-mcp-review) " takes you here to answer"))))
 
 (defun ecl-mcp-approval-window-notice (format &rest arguments)
   "Say FORMAT with ARGUMENTS below the request, for a moment.

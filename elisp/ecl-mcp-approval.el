@@ -236,10 +236,11 @@ Another package may have canceled it, or a throw may have ended it."
                           (ecl-mcp-request-ends-soon-p request)))
                    ecl-mcp-requests)))
     (setq ecl-mcp-approval--warned (append due ecl-mcp-approval--warned))
-    (let ((text (format "#%d%s ends in %s; M-x ecl-mcp-review"
+    (let ((text (format "#%d%s ends in %s; %s"
                         (ecl-mcp-request-number (car due))
                         (if (cdr due) (format " and %d more" (length (cdr due))) "")
-                        (ecl-mcp-request-left-text (car due)))))
+                        (ecl-mcp-request-left-text (car due))
+                        (ecl-mcp--key 'ecl-mcp-review))))
       (if (or (> (minibuffer-depth) 0) (not (ecl-mcp-frame-attended-p)))
           (when (and ecl-mcp-approval-notify (not (ecl-mcp-notify-busy-p)))
             (ecl-mcp-notify "ecl-mcp" text (lambda () (ding t))))
@@ -255,8 +256,8 @@ Another package may have canceled it, or a throw may have ended it."
     (ecl-mcp-approval--watch)
     (force-mode-line-update t)
     (unless (ecl-mcp-typing-why-not-show)
-      (message "ecl-mcp: %s (M-x ecl-mcp-review)"
-               (ecl-mcp-request-title request)))))
+      (message "ecl-mcp: %s (%s)" (ecl-mcp-request-title request)
+               (ecl-mcp--key 'ecl-mcp-review)))))
 
 (defun ecl-mcp-approval-gone (request)
   "Remove REQUEST, which no longer waits, from the screen."

@@ -91,6 +91,10 @@ A binding is (KEY . COMMAND); KEY is a string for `kbd', or a vector."
       (define-key map (if (stringp key) (kbd key) key) command))
     map))
 
+(defun ecl-mcp--key (command)
+  "The key that calls COMMAND here, or how to call it without one, for people."
+  (substitute-command-keys (format "\\[%s]" command)))
+
 (declare-function evil-initial-state "ext:evil-core")
 (declare-function evil-set-initial-state "ext:evil-core")
 

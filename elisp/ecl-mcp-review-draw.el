@@ -367,8 +367,8 @@ A backslash with the face `escape-glyph' marks where such a line continues."
               when (> count 0) collect (format "%d %s" count state))
      " ")))
 
-(defun ecl-mcp-review--keys-line ()
-  "The line below the review: its keys, and what they will do."
+(defun ecl-mcp-review--legend ()
+  "The keys of this review and what they will do, the important ones first."
   (let* ((review ecl-mcp-review--current)
          (units (and review (ecl-mcp-review--units review)))
          (accepted (cl-count-if
@@ -376,19 +376,27 @@ A backslash with the face `escape-glyph' marks where such a line continues."
                       (and (eq (ecl-mcp-hunk-state unit) 'accepted)
                            (not (ecl-mcp-hunk-stale unit))))
                     units)))
-    (mapconcat
-     (lambda (key)
-       (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
-     (if (and review (ecl-mcp-review--over review)) '(("q" . "close"))
-       `(("a" . "accept") ("r" . "reject") ("e" . "edit")
-         ("C-c C-c" . ,(if (= accepted 0) "submit"
-                         (format "apply %d of %d" accepted (length units))))
-         ("C-c C-k" . "refuse") ("q" . "later")
-         ,@(and review (ecl-mcp-review--files review) '(("M-}" . "file")))
-         ("s" . "split") ("c" . "remark") ("!" . "session") ("S" . "stop")
-         ("N" . "next")
-         ("?" . "")))
-     "  ")))
+    (if (and review (ecl-mcp-review--over review)) '(("q" . "close"))
+      `(("a" . "accept") ("r" . "reject") ("e" . "edit")
+        ("C-c C-c" . ,(if (= accepted 0) "submit"
+                        (format "apply %d of %d" accepted (length units))))
+        ("C-c C-k" . "refuse") ("q" . "later")
+        ,@(and review (ecl-mcp-review--files review) '(("M-}" . "file")))
+        ,@(and review (ecl-mcp-review--request review)
+               '(("!" . "session") ("*" . "always") ("D" . "never")
+                 ("S" . "stop") ("N" . "next")))
+        ("s" . "split") ("c" . "remark")))))
+
+(defun ecl-mcp-review--keys-line ()
+  "The line below the review: as many of its keys as fit, and one for all."
+  (let* ((last (concat (propertize "?" 'face 'ecl-mcp-key) " keys"))
+         (room (- (window-width) (string-width last) 3))
+         (parts nil))
+    (cl-loop for (key . what) in (ecl-mcp-review--legend)
+             for part = (concat (propertize key 'face 'ecl-mcp-key) " " what)
+             while (> (cl-decf room (+ 2 (string-width part))) 0)
+             do (push part parts))
+    (string-join (nreverse (cons last parts)) "  ")))
 
 (defun ecl-mcp-review--left ()
   "How long the caller of the review of this buffer still waits, or \"\"."

@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; From a review, the user can let a client make such changes without asking
-;; until its server ends, stop its run, and go to the next request.  What Emacs
+;; From a review, the user can make rules that allow or deny such changes, stop
+;; the client's run, and go to the next request.  What Emacs
 ;; has to change itself, in a buffer, it changes when a rule allows that; if
 ;; anything is in doubt, the user is asked as usual.
 
@@ -30,64 +30,131 @@
 
 ;;;; Rules
 
-(defun ecl-mcp-review-grant--shapes (path)
-  "Conditions for rules about the file PATH, relative to its project.
-The narrowest is first."
-  (let ((folder (or (file-name-directory path) "")))
-    (mapcar (lambda (pattern) (list :path pattern))
-            (list path (concat folder "*") (concat folder "**")))))
+(defun ecl-mcp-review-grant--common-folder (paths)
+  "The folder that has all files of PATHS, relative, with a slash, or \"\"."
+  (let ((folder (or (file-name-directory (car paths)) "")))
+    (while (not (cl-every (lambda (path) (string-prefix-p folder path)) paths))
+      (setq folder (or (file-name-directory (directory-file-name folder)) "")))
+    folder))
 
-(defun ecl-mcp-review-grant--offers (request)
-  "Rules for the session that allow changes like REQUEST, the narrowest first.
-Signal an error if there are none."
+(defun ecl-mcp-review-grant--patterns (paths)
+  "Patterns for rules about the files PATHS, relative to their project.
+The narrowest is first."
+  (let ((folder (ecl-mcp-review-grant--common-folder paths)))
+    (if (cdr paths) (list (concat folder "**"))
+      (list (car paths) (concat folder "*") (concat folder "**")))))
+
+(defun ecl-mcp-review-grant--offers (request effect scope)
+  "Rules of SCOPE with EFFECT for changes like REQUEST, the narrowest first.
+If there are none, return a string that says why."
   (let* ((subject (ecl-mcp-request-subject request))
-         (path (ecl-mcp-subject-path subject))
-         (offers (ecl-mcp-rule-offers request 'allow 'session)))
-    (cond ((stringp offers) (user-error "No rule can allow this: %s" offers))
-          ((or (not path) (alist-get 'files (ecl-mcp-request-review request)))
-           (user-error "A rule is about one file or folder; this change is not"))
-          ((string-match-p "[*?]" path) offers)
-          (t (mapcar (lambda (shape)
+         (paths (mapcar #'ecl-mcp-subject-path
+                        (or (ecl-mcp-subject-others subject) (list subject))))
+         (offers (ecl-mcp-rule-offers request effect scope)))
+    (cond ((stringp offers) (concat "No rule can allow this: " offers))
+          ((memq nil paths) "No rule can be about this: it is outside the project")
+          ;; A name with * in it would be a pattern that matches more.
+          ((cl-find-if (lambda (path) (string-match-p "[*?]" path)) paths)
+           (last offers))
+          (t (mapcar (lambda (pattern)
                        (let ((rule (ecl-mcp-rules--copy (car offers))))
-                         (setf (ecl-mcp-rule-path rule) (plist-get shape :path)
+                         (setf (ecl-mcp-rule-path rule) pattern
                                (ecl-mcp-rule-digest rule) nil)
                          rule))
-                     (ecl-mcp-review-grant--shapes path))))))
+                     (ecl-mcp-review-grant--patterns paths))))))
 
-(defun ecl-mcp-review-grant--choose (rules)
-  "Let the user choose one of RULES; return it, or nil.
-There is no default; keys that are already on their way are not answers."
+(defun ecl-mcp-review-grant--all-offers (request effect)
+  "The rules with EFFECT that REQUEST may get: an alist from scopes to rules.
+Signal an error if there are none."
+  (let ((why nil))
+    (or (cl-loop for scope in '(session project user)
+                 for offers = (and (or (not (eq scope 'project))
+                                       (ecl-mcp-request-root request))
+                                   (ecl-mcp-review-grant--offers
+                                    request effect scope))
+                 if (stringp offers) do (setq why (or why offers))
+                 else if offers collect (cons scope offers))
+        (user-error "%s" why))))
+
+(defun ecl-mcp-review-grant--question (rule keys)
+  "The question whether to make RULE, with the KEYS that answer."
+  (format "%s: %s?  (%s) "
+          (pcase (ecl-mcp-rule-scope rule)
+            ('session "Until this server ends")
+            ('project "Always, in this project")
+            ('user "Always, in all projects"))
+          (ecl-mcp--visible (ecl-mcp-rule-text rule))
+          (mapconcat (lambda (key)
+                       (concat (propertize (car key) 'face 'ecl-mcp-key)
+                               " " (cdr key)))
+                     (delq nil keys) ", ")))
+
+(defun ecl-mcp-review-grant--narrowed (rule request only)
+  "A copy of RULE about the client of REQUEST if ONLY, else about all clients.
+A rule of the session is always about one client."
+  (let ((rule (ecl-mcp-rules--copy rule)))
+    (unless (eq 'session (ecl-mcp-rule-scope rule))
+      (setf (ecl-mcp-rule-client rule)
+            (and only (ecl-mcp-request-client request))))
+    rule))
+
+(defun ecl-mcp-review-grant--choose (request effect scope)
+  "Let the user choose a rule with EFFECT for REQUEST; return it, or nil.
+Begin with SCOPE.  There is no default; keys that are already on their way are
+not answers."
   (when (or noninteractive executing-kbd-macro)
     (user-error "Nobody to ask about a rule"))
-  (discard-input)
-  (let ((index 0) (start (float-time)) (cursor-in-echo-area t) (answer nil))
+  (let* ((offers (ecl-mcp-review-grant--all-offers request effect))
+         (place (or (cl-position scope offers :key #'car) 0))
+         (index 0) (only nil) (answer nil) (cursor-in-echo-area t)
+         start rules rule)
+    (discard-input)
     (while (not (memq answer '(?y ?n ?q ?\C-g ?\e escape)))
+      (setq rules (cdr (nth place offers))
+            rule (ecl-mcp-review-grant--narrowed (nth index rules) request only)
+            start (or start (float-time)))
       (let ((message-log-max nil))
-        (message "Until this server ends: %s?  (y yes, n no%s%s) "
-                 (ecl-mcp--visible (ecl-mcp-rule-text (nth index rules)))
-                 (if (nthcdr (1+ index) rules) ", + wider" "")
-                 (if (> index 0) ", - narrower" "")))
+        (message "%s" (ecl-mcp-review-grant--question
+                       rule
+                       `(("y" . "yes") ("n" . "no")
+                         ,(and (nthcdr (1+ index) rules) '("+" . "wider"))
+                         ,(and (> index 0) '("-" . "narrower"))
+                         ,(and (cdr offers) '("TAB" . "how long"))
+                         ,(and (not (eq 'session (ecl-mcp-rule-scope rule)))
+                               (ecl-mcp-request-client request)
+                               (cons "c" (if only "any client"
+                                           "only this client")))))))
       (setq answer (read-event))
       (if (< (- (float-time) start) ecl-mcp-approval-grace)
           (setq answer nil)
+        (when (memq answer '(?+ ?- ?c ?\t tab))
+          (setq start nil))
         (pcase answer
-          (?+ (setq index (min (1- (length rules)) (1+ index))
-                    start (float-time)))
-          (?- (setq index (max 0 (1- index))
-                    start (float-time))))))
+          (?+ (setq index (min (1- (length rules)) (1+ index))))
+          (?- (setq index (max 0 (1- index))))
+          (?c (setq only (not only)))
+          ((or ?\t 'tab) (setq place (mod (1+ place) (length offers)))))))
     (message nil)
-    (and (eq answer ?y) (nth index rules))))
+    (and (eq answer ?y) rule)))
 
-(defun ecl-mcp-review-grant ()
-  "Let the client make such changes without asking until its server ends.
-Choose the rule first.  Then accept what is open here, and submit it."
-  (interactive)
+(defun ecl-mcp-review-grant--make (effect scope)
+  "Let the user choose a rule with EFFECT for this review, and make it.
+Begin with SCOPE.  Return non-nil if there is one now."
   (let* ((request (ecl-mcp-review-grant--request))
-         (rule (ecl-mcp-review-grant--choose
-                (ecl-mcp-review-grant--offers request)))
-         (review (ecl-mcp-review--live)))
-    (if (not rule) (ecl-mcp--report "No rule was made")
-      (ecl-mcp-permissions-add rule request)
+         (rule (ecl-mcp-review-grant--choose request effect scope)))
+    (ecl-mcp-review--live)
+    (if (not (and rule (ecl-mcp-approval-confirm-rule rule request)))
+        (progn (ecl-mcp--report "No rule was made") nil)
+      (ecl-mcp-review--live)
+      (when-let ((fault (ecl-mcp-permissions-add rule request)))
+        (display-warning 'ecl-mcp fault :error))
+      t)))
+
+(defun ecl-mcp-review-grant--allow (scope)
+  "Allow changes like this one by a rule; begin with SCOPE.
+Then accept what is open here, and submit it."
+  (when (ecl-mcp-review-grant--make 'allow scope)
+    (let ((review (ecl-mcp-review--live)))
       (ecl-mcp-review--remember review)
       (dolist (unit (ecl-mcp-review--units review))
         (when (and (eq (ecl-mcp-hunk-state unit) 'open)
@@ -96,6 +163,29 @@ Choose the rule first.  Then accept what is open here, and submit it."
       (ecl-mcp-review--draw)
       (unwind-protect (ecl-mcp-review-submit)
         (ecl-mcp-approval-answer--resolve-others)))))
+
+(defun ecl-mcp-review-grant ()
+  "Let the client make such changes without asking until its server ends.
+Choose the rule first.  Then accept what is open here, and submit it."
+  (interactive)
+  (ecl-mcp-review-grant--allow 'session))
+
+(defun ecl-mcp-review-always ()
+  "Always allow such changes; choose the rule first.
+Then accept what is open here, and submit it."
+  (interactive)
+  (ecl-mcp-review-grant--allow
+   (if (ecl-mcp-request-root (ecl-mcp-review-grant--request)) 'project 'user)))
+
+(defun ecl-mcp-review-never ()
+  "Always deny such changes; choose the rule first.  Then refuse this one."
+  (interactive)
+  (when (ecl-mcp-review-grant--make
+         'deny (if (ecl-mcp-request-root (ecl-mcp-review-grant--request)) 'project
+                 'user))
+    (unwind-protect
+        (ecl-mcp-review-refuse "A new rule of the user denies such changes.")
+      (ecl-mcp-approval-answer--resolve-others))))
 
 ;;;; Changes that a rule allows
 

@@ -442,6 +442,8 @@ may be a list of properties of several files; then the result is a list."
      ("E" . ecl-mcp-review-ediff)
      ("g" . ecl-mcp-review-refresh)
      ("!" . ecl-mcp-review-grant)
+     ("*" . ecl-mcp-review-always)
+     ("D" . ecl-mcp-review-never)
      ("S" . ecl-mcp-review-stop)
      ("N" . ecl-mcp-review-next-request)
      ("P" . ecl-mcp-review-previous-request)

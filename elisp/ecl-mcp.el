@@ -15,6 +15,10 @@
 ;;   M-x ecl-mcp-global-mode  let running `ecl-mcp' servers ask this Emacs
 ;;   M-x ecl-mcp-mode         keys, completion and eldoc in a Lisp buffer
 ;;
+;; No key is bound by default.  One key gives you all commands:
+;;
+;;   (global-set-key (kbd "C-c m") 'ecl-mcp-prefix-map)
+;;
 ;; M-x ecl-mcp-build-module builds the module with the core.  Running servers
 ;; can ask this Emacs even without the module.
 
@@ -40,6 +44,7 @@
 (require 'ecl-mcp-mode)
 (require 'ecl-mcp-repl)
 (require 'ecl-mcp-status)
+(require 'ecl-mcp-prefix)
 
 (defvar ecl-mcp-activated nil
   "Whether this Emacs shows requests.")

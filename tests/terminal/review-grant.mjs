@@ -8,7 +8,7 @@ import { check, lisp, pause, test } from './terminal.mjs';
 
 const here = form => `(with-current-buffer (window-buffer) ${form})`;
 const options = {
-    height: 40, load: ['ecl-mcp'],
+    width: 140, height: 40, load: ['ecl-mcp'],
     form: '(progn (setq make-backup-files nil) (ecl-mcp-global-mode 1))',
 };
 const OLD = '(line 1)\n(line 2)\n';
@@ -83,6 +83,105 @@ test('review: a grant for a folder, in files and buffers', options, async emacs 
             await emacs.until('(null ecl-mcp-requests)');
             check(fs.readFileSync(at(name), 'utf8') === OLD, name);
         }
+    });
+});
+
+// Presses keys that choose a rule, each when its text is on the screen.
+async function choose(emacs, ...steps) {
+    for (const [text, ...keys] of steps) {
+        await emacs.see(text);
+        await pause(500); // the grace of an answer
+        await emacs.keys(...keys);
+    }
+}
+const rules = (emacs, name) => fs.readFileSync(path.join(emacs.home, name), 'utf8');
+
+test('review: * always allows, and D always denies', options, async emacs => {
+    const files = ['src/a.lisp', 'src/b.lisp', 'src/c.lisp', 'd.lisp'];
+    await served(emacs, files, [], async (client, at) => {
+        const first = propose(client, 'src/a.lisp', 1);
+        await review(emacs);
+        await emacs.see(/! session +\* always +D never +S stop +N next/);
+        await emacs.keys('*');
+        await choose(emacs,
+            [/Always, in this project: allow propose-file-edit of src\/a\.lisp\?/, 'n']);
+        await emacs.see(/No rule was made/);
+        // Nothing but a whole yes makes a permanent rule.
+        await emacs.keys('*');
+        await choose(emacs, [/of src\/a\.lisp\?/, '+'], [/of src\/\*\?/, 'y']);
+        await emacs.see(/Write to .*permissions\.eld: allow .*Type yes:/s);
+        await emacs.type('y');
+        await emacs.keys('Enter');
+        await emacs.see(/No rule was made/);
+        check(await emacs.eval('(length ecl-mcp-requests)') === '1', 'it was decided');
+        // For all projects, only this client.
+        await emacs.keys('*');
+        await choose(emacs, [/in this project: .*TAB how long/s, 'Tab'],
+            [/in all projects: .*c only this client/s, '+'],
+            [/in all projects: .*of src\/\*\?/s, 'c'],
+            [/of src\/\* from \S+.*c any client/s, 'y']);
+        await emacs.see(/Type yes:/);
+        await emacs.type('yes');
+        await emacs.keys('Enter');
+        check(/^APPLIED/.test((await client.answer(first)).content[0].text), 'first');
+        check(/:effect allow :tool "propose-file-edit" :path "src\/\*" :client "/.test(
+            rules(emacs, '.emacs.d/ecl-mcp/permissions.eld')), 'the file');
+        const second = (await client.answer(propose(client, 'src/b.lisp', 1)));
+        check(/^APPLIED/.test(second.content[0].text), 'second');
+        // Deny beats allow, and this change is refused.
+        const third = propose(client, 'd.lisp', 1);
+        const fourth = propose(client, 'd.lisp', 2, '2');
+        await emacs.until('(= 2 (length ecl-mcp-requests))');
+        await review(emacs);
+        await emacs.keys('D');
+        await choose(emacs,
+            [/Always, in this project: deny propose-file-edit of d\.lisp\?/, 'y']);
+        await emacs.see(/Type yes:/);
+        await emacs.type('yes');
+        await emacs.keys('Enter');
+        check(/A new rule of the user denies such changes/.test(
+            (await client.answer(third)).content[0].text), 'third');
+        check(/the user's rule .*denies it/.test(
+            (await client.answer(fourth)).content[0].text), 'fourth');
+        check(fs.readFileSync(at('d.lisp'), 'utf8') === OLD, 'd.lisp');
+    });
+});
+
+test('review: a rule about several files', options, async emacs => {
+    const change = (client, line, ...names) => client.call('propose-changes', {
+        description: 'better', edits: names.map(name => ({ path: name,
+            old: `(line ${line})`, new: `(row ${line})` })) });
+    await served(emacs, ['src/a.lisp', 'src/x/b.lisp', 'c.lisp'], [], async client => {
+        const first = change(client, 1, 'src/a.lisp', 'src/x/b.lisp');
+        await review(emacs);
+        await emacs.keys('!');
+        await choose(emacs,
+            [/Until this server ends: allow propose-changes of src\/\*\* from/, 'y']);
+        check(/^APPLIED/.test((await client.answer(first)).content[0].text), 'first');
+        const second = (await client.answer(change(client, 2, 'src/a.lisp',
+            'src/x/b.lisp'))).content[0].text;
+        check(/^APPLIED/.test(second), second);
+        // Elsewhere it asks, also about a part.
+        client.call('propose-changes', { description: 'better', edits: [
+            { path: 'src/a.lisp', old: '(row 1)', new: '(row 3)' },
+            { path: 'c.lisp', old: '(line 1)', new: '(row 1)' }] });
+        await emacs.until('ecl-mcp-requests');
+    });
+});
+
+test('review: no rule where the server asks each time', options, async emacs => {
+    const policy = path.join(emacs.home, 'policy.json');
+    fs.writeFileSync(policy, JSON.stringify({ ask: ['propose-file-edit'] }));
+    await served(emacs, ['a'], ['--policy', policy], async client => {
+        propose(client, 'a', 1);
+        await review(emacs);
+        for (const key of ['!', '*']) {
+            await emacs.keys(key);
+            await emacs.see(/No rule can allow this: a rule of the server says to ask/);
+            await emacs.eval('(message nil)');
+        }
+        await emacs.keys('D');
+        await choose(emacs, [/Always, in this project: deny/, 'n']);
     });
 });
 
