@@ -92,6 +92,39 @@ POSITION.  Nil means the current package of the session."
   (or ecl-mcp-buffer-package
       (ecl-mcp-eval--in-package (or position (point)))))
 
+;;;; Packages that do not exist yet
+
+(defconst ecl-mcp-eval--no-package-regexp
+  (concat "\\`\\(?:Package \"\\([^\"\n]+\\)\" not found\\."
+          "\\|\\[ERROR\\] PACKAGE-ERROR\n"
+          "The name \"\\([^\"\n]+\\)\" does not designate any package\\.\\'\\)")
+  "Matches an answer that says that the package of a call does not exist.
+Nothing was evaluated then.")
+
+(defun ecl-mcp-eval--missing-package (answer arguments)
+  "The package in ARGUMENTS, an alist, if ANSWER says that it does not exist."
+  (let ((package (alist-get 'package arguments))
+        (text (or (plist-get answer :content) (plist-get answer :error) "")))
+    (and package
+         (string-match ecl-mcp-eval--no-package-regexp text)
+         (equal package (or (match-string 1 text) (match-string 2 text)))
+         package)))
+
+(defun ecl-mcp-eval--in-user-package (arguments)
+  "ARGUMENTS, an alist, with the package that always exists."
+  (cons '(package . "COMMON-LISP-USER") (assq-delete-all 'package
+                                                         (copy-alist arguments))))
+
+(defun ecl-mcp-eval--say-fallback (package answer)
+  "ANSWER with a line that says that it was asked without PACKAGE."
+  (let ((line (format "; %s does not exist yet (C-c C-k loads the file): \
+this is CL-USER\n" package)))
+    (cl-loop for (key value) on answer by #'cddr
+             append (list key (if (and (memq key '(:content :error))
+                                       (stringp value))
+                                  (concat line value)
+                                value)))))
+
 ;;;; Calls that run
 
 (cl-defstruct (ecl-mcp-eval--job (:constructor ecl-mcp-eval--make-job))
@@ -149,15 +182,27 @@ POSITION.  Nil means the current package of the session."
 WHAT says in a few words what the call does.  HANDLER gets the answer, as from
 `ecl-mcp-call', and PROGRESS what is printed meanwhile; an error in either is
 only reported.  SESSION is that of commands by default, and nil for a tool
-without a session."
+without a session.  If the package in ARGUMENTS does not exist, the call is made
+in CL-USER, and the answer says so."
   (let* ((job (ecl-mcp-eval--make-job :what what :start (float-time)))
-         (guarded
+         (fallback nil)
+         (finish
           (lambda (answer)
             (ecl-mcp-eval--finish-job job)
             (condition-case problem
-                (funcall handler answer)
+                (funcall handler (if fallback
+                                     (ecl-mcp-eval--say-fallback fallback answer)
+                                   answer))
               (error (ecl-mcp--report "%s: %s" what
-                                      (error-message-string problem)))))))
+                                      (error-message-string problem))))))
+         (guarded
+          (lambda (answer)
+            (setq fallback (ecl-mcp-eval--missing-package answer arguments))
+            (if (not fallback)
+                (funcall finish answer)
+              (setf (ecl-mcp-eval--job-id job)
+                    (ecl-mcp-call tool (ecl-mcp-eval--in-user-package arguments)
+                                  finish :session session :progress progress))))))
     (setq ecl-mcp-eval--jobs (append ecl-mcp-eval--jobs (list job)))
     (unless ecl-mcp-eval--jobs-timer
       (setq ecl-mcp-eval--jobs-timer

@@ -18,6 +18,10 @@
 (require 'ecl-mcp-names)
 (require 'ecl-mcp-describe)
 
+(autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
+(autoload 'ecl-mcp-who-calls "ecl-mcp-xref" nil t)
+(autoload 'ecl-mcp-callees "ecl-mcp-xref" nil t)
+(autoload 'ecl-mcp-who-references "ecl-mcp-xref" nil t)
 (autoload 'ecl-mcp-repl "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-interrupt "ecl-mcp" nil t)
 
@@ -95,6 +99,16 @@ completed when they arrive; meanwhile other functions are tried."
 
 ;;;; The mode
 
+(defvar ecl-mcp-who-map
+  (ecl-mcp-keymap
+   '(("c" . ecl-mcp-who-calls)
+     ("C-c" . ecl-mcp-who-calls)
+     ("w" . ecl-mcp-callees)
+     ("C-w" . ecl-mcp-callees)
+     ("r" . ecl-mcp-who-references)
+     ("C-r" . ecl-mcp-who-references)))
+  "Keymap for what uses what.")
+
 (defvar ecl-mcp-mode-map
   (ecl-mcp-keymap
    '(("C-M-x" . ecl-mcp-eval-defun)
@@ -105,8 +119,11 @@ completed when they arrive; meanwhile other functions are tried."
      ("C-c C-z" . ecl-mcp-repl)
      ("C-c C-b" . ecl-mcp-interrupt)
      ("C-c C-d" . ecl-mcp-describe-symbol)
-     ("C-c RET" . ecl-mcp-macroexpand)))
+     ("C-c RET" . ecl-mcp-macroexpand)
+     ("C-c <" . ecl-mcp-who-calls)
+     ("C-c >" . ecl-mcp-callees)))
   "Keymap of `ecl-mcp-mode'.")
+(define-key ecl-mcp-mode-map (kbd "C-c C-w") ecl-mcp-who-map)
 
 ;;;###autoload
 (define-minor-mode ecl-mcp-mode
@@ -117,13 +134,15 @@ completed when they arrive; meanwhile other functions are tried."
                    nil t)
          (add-hook 'completion-at-point-functions
                    #'ecl-mcp-completion-at-point nil t)
+         (add-hook 'xref-backend-functions #'ecl-mcp-xref-backend nil t)
          (when (bound-and-true-p global-eldoc-mode)
            (eldoc-mode)))
         (t
          (remove-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                       t)
          (remove-hook 'completion-at-point-functions
-                      #'ecl-mcp-completion-at-point t))))
+                      #'ecl-mcp-completion-at-point t)
+         (remove-hook 'xref-backend-functions #'ecl-mcp-xref-backend t))))
 
 (provide 'ecl-mcp-mode)
 

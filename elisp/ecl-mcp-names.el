@@ -63,7 +63,8 @@ Withdraw one that has waited too long."
 (defun ecl-mcp-names--ask (key tool arguments parse &optional then)
   "Ask TOOL with ARGUMENTS for the answer to KEY, unless a question waits.
 KEY is a list whose first element is the kind.  PARSE turns the text of the
-answer into the value that is kept; THEN gets that value."
+answer into the value that is kept; THEN gets that value.  If the package in
+ARGUMENTS does not exist yet, ask as seen from CL-USER."
   (let ((kind (car key)))
     (when (ecl-mcp-names--may-ask-p kind)
       (ecl-mcp-names--follow)
@@ -73,22 +74,26 @@ answer into the value that is kept; THEN gets that value."
                 (ecl-mcp-lookup
                  tool arguments
                  (lambda (answer)
-                   (ecl-mcp-names--note key waiting answer parse then))
+                   (when (eq waiting (alist-get kind ecl-mcp-names--waiting))
+                     (setf (alist-get kind ecl-mcp-names--waiting nil t) nil)
+                     (unless (and (ecl-mcp-eval--missing-package answer arguments)
+                                  (ecl-mcp-names--ask
+                                   key tool
+                                   (ecl-mcp-eval--in-user-package arguments)
+                                   parse then))
+                       (ecl-mcp-names--note key answer parse then))))
                  :session ecl-mcp-eval-session))))))
 
-(defun ecl-mcp-names--note (key waiting answer parse then)
-  "Keep ANSWER to KEY, parsed by PARSE, and call THEN with it.
-WAITING is the entry of the question."
-  (when (eq waiting (alist-get (car key) ecl-mcp-names--waiting))
-    (setf (alist-get (car key) ecl-mcp-names--waiting nil t) nil)
-    (ecl-mcp--noting-errors "names"
-      (let ((found (and (plist-get answer :success)
-                        (funcall parse (plist-get answer :content)))))
-        (when (>= (hash-table-count ecl-mcp-names--cache) ecl-mcp-names--kept)
-          (ecl-mcp-names--forget))
-        (puthash key (or found 'none) ecl-mcp-names--cache)
-        (when then
-          (funcall then found))))))
+(defun ecl-mcp-names--note (key answer parse then)
+  "Keep ANSWER to KEY, parsed by PARSE, and call THEN with it."
+  (ecl-mcp--noting-errors "names"
+    (let ((found (and (plist-get answer :success)
+                      (funcall parse (plist-get answer :content)))))
+      (when (>= (hash-table-count ecl-mcp-names--cache) ecl-mcp-names--kept)
+        (ecl-mcp-names--forget))
+      (puthash key (or found 'none) ecl-mcp-names--cache)
+      (when then
+        (funcall then found)))))
 
 ;;;; Lambda lists
 

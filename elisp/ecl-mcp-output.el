@@ -19,6 +19,7 @@
 (declare-function ecl-mcp-describe--show-output "ecl-mcp-describe" (id offset))
 (autoload 'ecl-mcp-describe-symbol "ecl-mcp-describe" nil t)
 (autoload 'ecl-mcp-describe--show-output "ecl-mcp-describe")
+(autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
 
 (defconst ecl-mcp-output--limit 200000
   "Characters that a buffer of answers keeps; the oldest are deleted first.")
@@ -119,6 +120,7 @@ the beginnings of lines."
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t)
+  (add-hook 'xref-backend-functions #'ecl-mcp-xref-backend nil t)
   (setq-local revert-buffer-function #'ignore))
 
 (defun ecl-mcp-output--bound-buffer (start)

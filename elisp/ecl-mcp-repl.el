@@ -264,6 +264,7 @@ It does not if the call was cancelled or its Lisp was lost."
               (lambda (input) (not (string-blank-p input))))
   (setq-local completion-at-point-functions '(ecl-mcp-completion-at-point))
   (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function nil t)
+  (add-hook 'xref-backend-functions #'ecl-mcp-xref-backend nil t)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-repl--note-call)
   (add-hook 'ecl-mcp-lisp-functions #'ecl-mcp-repl--note-lisp)
   (add-hook 'kill-emacs-hook #'ecl-mcp-repl--write-histories)

@@ -47,6 +47,15 @@
       (setq value (ecl-mcp-completion-at-point)))
     (mapcar #'substring-no-properties (nth 2 value))))
 
+(ert-deftest ecl-mcp-names-are-known-before-the-package-exists ()
+  (live-eval "(defun test-early (a) a)")
+  (ecl-mcp-names--forget)
+  (live-in-lisp "(in-package :test-nowhere)\n(test-early @@1)"
+    (switch-to-buffer (current-buffer))
+    (should (equal (test-mode-eldoc) "test-early (A)")))
+  (live-in-lisp "(in-package :test-nowhere)\n(test-ear@@"
+    (should (equal (test-mode-completions) '("test-early")))))
+
 (ert-deftest ecl-mcp-completion-offers-names-of-the-image ()
   (live-eval "(defpackage :test-d (:use :cl) (:export #:test-out #:test-other))
               (defun test-d:test-out ()) (defun test-d::test-in ())

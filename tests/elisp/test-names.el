@@ -30,10 +30,8 @@
 (ert-deftest ecl-mcp-names-kept-are-bounded ()
   (ecl-mcp-names--forget)
   (dotimes (i (* 2 ecl-mcp-names--kept))
-    (let ((waiting (list nil)))
-      (setf (alist-get 'names ecl-mcp-names--waiting) waiting)
-      (ecl-mcp-names--note (list 'names i) waiting '(:success t :content "x")
-                           #'identity nil)))
+    (ecl-mcp-names--note (list 'names i) '(:success t :content "x")
+                         #'identity nil))
   (should (<= (hash-table-count ecl-mcp-names--cache) ecl-mcp-names--kept))
   (ecl-mcp-names--forget))
 
