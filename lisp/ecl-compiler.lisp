@@ -90,6 +90,47 @@ compiles a form."
                             (funcall function form original)))
         (setf (get symbol 'overridden) (fdefinition symbol))))))
 
+(defun install-call-filter (function)
+  "Calls FUNCTION with the name of each global function that code calls or names
+while it is compiled. Later calls of this change nothing."
+  (let ((symbol (find-symbol "MAKE-C1FORM*" "C")))
+    (when (and symbol
+               (fboundp symbol)
+               (not (eq (fdefinition symbol) (get symbol 'overridden))))
+      (let ((original (fdefinition symbol))
+            (call (find-symbol "CALL-GLOBAL" "C")))
+        (replace-function
+         symbol
+         (lambda (name &rest arguments)
+           (cond ((eq name call)
+                  (funcall function
+                           (second (member :args arguments :test #'eq))))
+                 ((eq name 'function)
+                  (destructuring-bind (&optional kind object called &rest more)
+                      (rest (member :args arguments :test #'eq))
+                    (declare (ignore object more))
+                    (when (string= kind "GLOBAL")
+                      (funcall function called)))))
+           (apply original name arguments)))
+        (setf (get symbol 'overridden) (fdefinition symbol))))))
+
+(defun undefined-variable-of (condition)
+  "Returns the variable that CONDITION, of the compiler, calls undefined, or NIL."
+  (let ((class (find-symbol "COMPILER-UNDEFINED-VARIABLE" "C")))
+    (and class
+         (find-class class nil)
+         (typep condition class)
+         (ignore-errors (slot-value condition 'variable)))))
+
+(defun source-location ()
+  "Returns the file, a pathname, and the position from which the next definitions
+come, as a new cons, or NIL when they come from no file."
+  (let ((location ext:*source-location*))
+    (and (consp location)
+         (pathnamep (car location))
+         (integerp (cdr location))
+         (cons (car location) (cdr location)))))
+
 (defun install-abandonment (function)
   "Calls FUNCTION before the compiler runs a program; the first one is the C
 compiler. Later calls of this change nothing."

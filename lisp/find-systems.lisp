@@ -100,7 +100,7 @@ those that were fetched last."
 
 ;;; Names
 
-(defun definition-text (file)
+(defun definition-file-start (file)
   "Returns the beginning of FILE."
   (with-open-file (stream file :external-format :latin-1)
     (let* ((text (make-string (min +definition-characters+
@@ -153,7 +153,7 @@ the first one in a form that begins its line."
   "Returns the names of the systems that the definition FILE defines: the one
 with its own name first."
   (let ((name (string-downcase (pathname-name file)))
-        (names (ignore-errors (systems-in-text (definition-text file)))))
+        (names (ignore-errors (systems-in-text (definition-file-start file)))))
     (cond ((member name names :test #'string=)
            (cons name (remove name names :test #'string=)))
           (t (or names (list name))))))

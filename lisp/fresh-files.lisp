@@ -216,6 +216,8 @@ remembers what was loaded."
     (let ((version (ignore-errors (input-version operation component))))
       (multiple-value-prog1 (call-as-component (component-file component)
                                                call-next)
+        (when (own-file-p (component-file component))
+          (note-uses (component-file component) (car version)))
         (setf (gethash (namestring (component-file component))
                        *loaded-versions*)
               version)))))

@@ -16,12 +16,14 @@
   (form-start 0)                    ; where it begins in the code
   (text "")                         ; the code
   (source nil)                      ; the file that holds the code, or NIL
+  (source-file nil)                 ; its pathname when load-file loads it
   (stream nil)                      ; the stream from which the code is read
   (scan nil)                        ; the scan of the code
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
   (warning-count 0 :type fixnum)    ; how many there were
-  (definitions '())                 ; (NAME . FUNCTION), newest first
+  (definitions '())                 ; (NAME FUNCTION . PLACE), newest first
+  (uses '())                        ; names that loaded files use, newest first
   (aside '())                       ; texts of libraries, newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then

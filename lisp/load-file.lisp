@@ -146,7 +146,8 @@ counts."
         (truename (truename file))
         (progress (make-progress name *evaluation*))
         (package *package*))
-    (setf (evaluation-source evaluation) name)
+    (setf (evaluation-source evaluation) name
+          (evaluation-source-file evaluation) truename)
     (let ((*load-pathname* (pathname file))
           (*load-truename* truename)
           (*package* *package*)

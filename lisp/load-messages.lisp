@@ -77,14 +77,127 @@ compiler goes on with the next form, to find what is wrong there."
             (setf *abandonment* outer)
             nil)))))
 
+;;; What a file uses. Nothing finds the names that compiled code calls, so they
+;;; are recorded when it is compiled, in a file beside the compiled one: other
+;;; sessions will load that.
+
+(defvar *uses* nil
+  "A table of what the file that is being compiled uses, from (KIND . NAME), KIND
+:FUNCTION or :VARIABLE, to (POSITION NUMBER PACKAGE FORM), or NIL when nothing is
+recorded.")
+
+(defun note-use (kind name)
+  "Records that the form that is being compiled uses NAME, unless that belongs
+to Lisp or to us."
+  (let ((symbol (if (consp name) (second name) name))
+        (key (cons kind name)))
+    (when (and *uses*
+               (symbolp symbol)
+               (symbol-package symbol)
+               (not (member (symbol-package symbol) *implementation-packages*
+                            :test #'eq))
+               (not (gethash key *uses*)))
+      (setf (gethash key *uses*)
+            (list (compiler-position) (hash-table-count *uses*) *package*
+                  (top-level-form-in (compiler-forms)))))))
+
+(defun sorted-uses (table)
+  "Returns what TABLE has, lists ((KIND . NAME) POSITION NUMBER PACKAGE FORM), in
+the order of the file."
+  (sort (loop for key being the hash-keys of table using (hash-value place)
+              collect (cons key place))
+        (lambda (one other)
+          (if (= (second one) (second other))
+              (< (third one) (third other))
+              (< (second one) (second other))))))
+
+(defun form-head-in (form package)
+  "Returns the beginning of FORM as code in PACKAGE has it, or NIL when there is
+no form."
+  (and (consp form)
+       (let ((*package* package))
+         (ignore-errors (form-head form)))))
+
+(defun uses-file (compiled)
+  "Returns the file that says what COMPILED, a compiled file, uses."
+  (make-pathname :type "uses" :defaults compiled))
+
+(defun record-uses (table compiled)
+  "Writes what TABLE has about COMPILED, a compiled file."
+  (ignore-errors
+   (with-open-file (stream (uses-file compiled)
+                           :direction :output :if-exists :supersede
+                           :external-format :utf-8)
+     (loop for ((kind . name) position nil package form) in (sorted-uses table)
+           for symbol = (if (consp name) (second name) name)
+           for head = (form-head-in form package)
+           do (with-standard-io-syntax
+                (prin1 (list kind (package-name (symbol-package symbol))
+                             (symbol-name symbol) (consp name) position head)
+                       stream)
+                (terpri stream))))))
+
+(defun recorded-uses (compiled)
+  "Returns what was written about COMPILED, a compiled file: lists of kind, name,
+position and the head of the form, without names that exist no longer."
+  (ignore-errors
+   (with-open-file (stream (uses-file compiled) :if-does-not-exist nil
+                                                :external-format :utf-8)
+     (and stream
+          (loop for (kind package name setf position head)
+                  = (with-standard-io-syntax
+                      (let ((*read-eval* nil))
+                        (read stream nil '())))
+                while kind
+                for symbol = (symbol-if-present name package)
+                when symbol
+                  collect (list kind (if setf (list 'setf symbol) symbol)
+                                position head))))))
+
+(defun symbol-if-present (name package)
+  "Returns the symbol NAME of PACKAGE, both strings, or NIL."
+  (and (find-package package)
+       (values (find-symbol name package))))
+
+(defun call-recording-uses (compiled function)
+  "Calls FUNCTION, which compiles a file into COMPILED, and records what that
+uses. If it fails, warns about variables that are not defined."
+  (let ((*uses* (make-hash-table :test #'equal))
+        (file *component-source*)
+        (done nil))
+    (unwind-protect (multiple-value-prog1 (funcall function)
+                      (setf done t))
+      (if done
+          (record-uses *uses* compiled)
+          (warn-of-variables *uses* file)))))
+
+(defun warn-of-variables (table file)
+  "Adds a warning for each variable in TABLE, about FILE, that is not defined."
+  (when *load-report*
+    (loop for ((kind . name) position nil package form) in (sorted-uses table)
+          when (and (eq kind :variable) (not (defined-variable-p name)))
+            do (pushnew (undefined-line kind name file position
+                                        (form-head-in form package))
+                        (load-report-warnings *load-report*)
+                        :test #'string=))))
+
+(defun undefined-line (kind name file position head)
+  "Returns the line about NAME, of a function or variable according to KIND, that
+nothing defines and that the form with HEAD uses, in FILE at POSITION."
+  (format nil "STYLE-WARNING: ~a: ~a~@[ [~a]~]"
+          (place-in-file file position)
+          (undefined-text kind name) head))
+
 (defun abandon-file ()
   "Ends the work of the compiler on a file in which it has found an error."
   (when *abandonment*
     (invoke-restart *abandonment*)))
 
 (defun call-marking (function)
-  "Calls FUNCTION, which compiles a file, so that its forms are marked."
+  "Calls FUNCTION, which compiles a file, so that its forms are marked and the
+names that they use are recorded."
   (install-form-filter #'compile-marked)
+  (install-call-filter (lambda (name) (note-use :function name)))
   (install-abandonment #'abandon-file)
   (let ((*marking* 0)
         (*abandonment* nil))
@@ -117,9 +230,13 @@ compiler goes on with the next form, to find what is wrong there."
 (defun top-level-form (condition)
   "Returns the top-level form in which the compiler has found CONDITION, or
 NIL."
-  (let ((forms (or (compiler-message-form condition) (compiler-forms))))
-    (unmarked-form (or (find-if #'consp (reverse (and (listp forms) forms)))
-                       forms))))
+  (top-level-form-in (or (compiler-message-form condition) (compiler-forms))))
+
+(defun top-level-form-in (forms)
+  "Returns the top-level form among FORMS, nested forms as the compiler has them,
+or NIL."
+  (unmarked-form (or (find-if #'consp (reverse (and (listp forms) forms)))
+                     forms)))
 
 (defun load-line (label place text form)
   "Returns the line of a finding."
@@ -211,6 +328,8 @@ compiler has said, or is about files that Debian leaves out."
         (file *component-source*))
     (cond ((chatter-p condition) nil)
           ((loader-warning-p condition) nil)
+          ((and *uses* (undefined-variable-of condition))
+           (note-use :variable (undefined-variable-of condition)))
           ((own-file-p file)
            (pushnew (warning-line condition file) (load-report-warnings report)
                     :test #'string=))

@@ -83,7 +83,9 @@ time which file is being compiled."
         (lambda ()
           (call-silencing-compiler
            (if (own-file-p (component-file component))
-               (lambda () (call-marking call-next))
+               (lambda ()
+                 (call-recording-uses (compiled-output operation component)
+                                      (lambda () (call-marking call-next))))
                call-next))))))))
 
 (defun call-operating (arguments call-next)

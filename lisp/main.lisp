@@ -105,8 +105,7 @@ answer, and T when it reports a failure."
                            :problem (format nil "~s is unknown" name)))
                   (prog1 (funcall (the function (operation-function operation))
                                   arguments)
-                    (when (evaluation-definitions evaluation)
-                      (note-undefined-names evaluation)))))))
+                    (note-undefined-names evaluation))))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text

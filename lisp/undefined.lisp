@@ -1,7 +1,8 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; undefined.lisp: says at the end of a call which functions and variables the
-;;;; code that it has defined uses and nothing defines. ECL's interpreter knows,
-;;;; and says nothing. Compiled code is examined when it is compiled.
+;;;; code that it has defined or loaded uses and nothing defines. ECL's
+;;;; interpreter knows, and says nothing. What compiled code uses was recorded
+;;;; when it was compiled.
 
 (in-package #:ecl-mcp)
 
@@ -15,9 +16,26 @@ NAME."
   (let ((evaluation *evaluation*))
     (when (and evaluation
                (evaluation-open evaluation)
-               (not *loading*)
+               (if *loading*
+                   (and *component-source*
+                        (own-file-p *component-source*)
+                        (not (compiler-in-use-p)))
+                   t)
                (main-thread-p))
-      (push (cons name function) (evaluation-definitions evaluation)))))
+      (push (list* name function
+                   (if *loading*
+                       (list *component-source*)
+                       (source-location)))
+            (evaluation-definitions evaluation)))))
+
+(defun note-uses (source compiled)
+  "Remembers for the end of the call what COMPILED, the compiled file of SOURCE,
+uses and nothing defines so far."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation))
+      (dolist (use (recorded-uses compiled))
+        (when (undefined-name-p (first use) (second use))
+          (push (list* source use) (evaluation-uses evaluation)))))))
 
 (defun defined-variable-p (symbol)
   "True when SYMBOL may be used as a variable everywhere."
@@ -27,61 +45,126 @@ NAME."
 
 (defun undefined-function-p (name)
   "True when NAME, a symbol or (SETF symbol) in the code of the user, has no
-function."
-  (and (not (fboundp name))
-       (not (and (symbolp name) (internal-name-p name)))))
+function. Code that was made while a macro had no definition yet calls it as a
+function, which it is not."
+  (if (symbolp name)
+      (and (not (internal-name-p name))
+           (or (not (fboundp name))
+               (and (macro-function name)
+                    (not (member (symbol-package name)
+                                 *implementation-packages* :test #'eq)))))
+      (not (fboundp name))))
+
+(defun undefined-name-p (kind name)
+  "True when nothing defines NAME, of a KIND."
+  (ecase kind
+    (:function (undefined-function-p name))
+    (:variable (not (defined-variable-p name)))))
+
+(defun undefined-text (kind name)
+  "Returns what is wrong with NAME, of a KIND."
+  (format nil "~:[Undefined ~(~a~)~;Called before it is defined: macro~*~] ~a"
+          (and (eq kind :function) (symbolp name) (macro-function name))
+          kind
+          (short-text name +argument-characters+)))
 
 (defun undefined-names (definitions)
-  "Returns the undefined names that DEFINITIONS, (NAME . FUNCTION), use, in order:
-lists of the kind, :FUNCTION or :VARIABLE, the name, and the definitions that use
-it."
+  "Returns the undefined names that DEFINITIONS, (NAME FUNCTION . PLACE), use, in
+order: lists of the kind, the name, the place of the first use, and the
+definitions that use it, newest first."
   (let ((deadline (+ (get-internal-real-time)
                      (* +undefined-seconds+ internal-time-units-per-second)))
         (seen (make-hash-table :test #'eq))
-        (bound '())
+        (bound (make-hash-table :test #'eq))
+        (known (make-hash-table :test #'equal))
         (found '()))
-    (labels ((note (kind name user)
-               (let ((entry (find-if (lambda (entry)
-                                       (and (eq kind (first entry))
-                                            (equal name (second entry))))
-                                     found)))
-                 (if entry
-                     (unless (member user (cddr entry) :test #'equal)
-                       (setf (cdr (last entry)) (list user)))
-                     (push (list kind name user) found))))
-             (examine (user function)
+    (labels ((note (kind name user place)
+               (let* ((key (cons kind name))
+                      (entry (gethash key known)))
+                 (cond ((null entry)
+                        (push (setf (gethash key known)
+                                    (list kind name place user))
+                              found))
+                       ((not (equal user (fourth entry)))
+                        (push user (cdddr entry))))))
+             (examine (user function place)
                (unless (gethash function seen)
                  (setf (gethash function seen) t)
                  (destructuring-bind (&optional functions variables binds)
                      (code-names function)
-                   (setf bound (union binds bound))
+                   (dolist (name binds)
+                     (setf (gethash name bound) t))
                    (dolist (name (reverse functions))
                      (when (undefined-function-p name)
-                       (note :function name user)))
+                       (note :function name user place)))
                    (dolist (name (reverse variables))
                      (unless (defined-variable-p name)
-                       (note :variable name user))))
+                       (note :variable name user place))))
                  (dolist (other (code-functions function))
-                   (examine user other)))))
-      (loop for (name . function) in definitions
+                   (examine user other place)))))
+      (loop for (name function . place) in definitions
             while (< (get-internal-real-time) deadline)
-            do (examine name function)))
+            do (examine name function place)))
     (remove-if (lambda (entry)
                  (and (eq :variable (first entry))
-                      (member (second entry) bound :test #'eq)))
+                      (gethash (second entry) bound)))
                (nreverse found))))
 
+(defun definition-place (place evaluation)
+  "Returns \"FILE:LINE\" for PLACE, the file and the position of a definition that
+EVALUATION has made, or NIL when it comes from no file."
+  (destructuring-bind (&optional file . position) place
+    (cond ((null file) nil)
+          ((eq file (evaluation-source-file evaluation))
+           (format nil "~a:~d" (evaluation-source evaluation)
+                   (form-line (evaluation-text evaluation) position)))
+          (t
+           (ignore-errors (place-in-file file position))))))
+
+(defun map-undefined (function evaluation)
+  "Calls FUNCTION for each name that the definitions of EVALUATION use, or the
+files that it has loaded, and that is still undefined: with a function that
+returns the line about it."
+  (let ((known (make-hash-table :test #'equal)))
+    (loop for (file kind name position head)
+            in (reverse (shiftf (evaluation-uses evaluation) '()))
+          for key = (cons kind name)
+          do (when (and (not (gethash key known))
+                        (undefined-name-p kind name))
+               (setf (gethash key known) t)
+               (funcall function
+                        (lambda ()
+                          (undefined-line kind name file position head)))))
+    (loop for (kind name place . users)
+            in (undefined-names (reverse (shiftf (evaluation-definitions
+                                                  evaluation)
+                                                 '())))
+          do (unless (gethash (cons kind name) known)
+               (funcall function
+                        (lambda ()
+                          (used-by-line kind name
+                                        (definition-place place evaluation)
+                                        (reverse users))))))))
+
+(defun used-by-line (kind name place users)
+  "Returns the line about NAME, of a function or variable according to KIND, that
+nothing defines and that USERS, definitions, use; the first is at PLACE, or NIL."
+  (format nil "STYLE-WARNING: ~@[~a: ~]~a in ~{~a~^, ~}"
+          place (undefined-text kind name)
+          (bounded-lines users
+                         (lambda (user)
+                           (short-text user +argument-characters+))
+                         +undefined-users+)))
+
 (defun note-undefined-names (evaluation)
-  "Adds a warning for each name that the definitions of EVALUATION use and that is
-still undefined."
-  (let ((definitions (shiftf (evaluation-definitions evaluation) '())))
-    (loop for (kind name . users) in (undefined-names (reverse definitions))
-          do (add-warning
-              (format nil "STYLE-WARNING: Undefined ~(~a~) ~a in ~{~a~^, ~}"
-                      kind
-                      (short-text name +argument-characters+)
-                      (bounded-lines users
-                                     (lambda (user)
-                                       (short-text user +argument-characters+))
-                                     +undefined-users+))
-              evaluation))))
+  "Adds a warning for each name that the definitions of EVALUATION use, or the
+files that it has loaded, and that is still undefined. Those that will not be
+shown are only counted."
+  (when (or (evaluation-definitions evaluation) (evaluation-uses evaluation))
+    (let ((*load-report* (make-load-report))) ; keeps the text of a file
+      (map-undefined (lambda (line)
+                       (if (< (evaluation-warning-count evaluation)
+                              +warnings-kept+)
+                           (add-warning (funcall line) evaluation)
+                           (incf (evaluation-warning-count evaluation))))
+                     evaluation))))

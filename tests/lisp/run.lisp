@@ -73,4 +73,6 @@
   "Calls the function NAME of the tests with ARGUMENTS."
   (apply (find-symbol name "ECL-MCP-TESTS") arguments))
 
-(call-tests "RUN-TESTS" *scratch* (truename (second *arguments*)))
+;; What sessions define does not come from this file.
+(let ((ext:*source-location* nil))
+  (call-tests "RUN-TESTS" *scratch* (truename (second *arguments*))))

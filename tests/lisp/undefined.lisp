@@ -64,13 +64,56 @@
   (answers-of "load-file" "path"
     ((concatenate 'string *scratch* "undefined.lisp")
      "[warnings]
-STYLE-WARNING: Undefined function TWO in ONE, THREE
-STYLE-WARNING: Undefined variable FV in ONE
+STYLE-WARNING: …undefined.lisp:1: Undefined function TWO in ONE, THREE
+STYLE-WARNING: …undefined.lisp:1: Undefined variable FV in ONE
 
 Loaded: …"))
-  (expect nil "[warnings]…Undefined function TWO in ONE, THREE…"
+  (expect nil "[warnings]…undefined.lisp:1: Undefined function TWO in ONE, THREE…"
           (format nil "(load ~s)" (concatenate 'string *scratch*
                                                "undefined.lisp"))))
+
+(session-test called-before-defined
+  (expect nil (lines "[warnings]"
+                     "STYLE-WARNING: Called before it is defined: macro LATE in EARLY"
+                     "" "=> LATE")
+          "(defun early (x) (late x)) (defmacro late (x) x)"))
+
+(session-test thousands-of-undefined-names
+  (expect nil (lines "[warnings]" "STYLE-WARNING: Undefined function U0 in F0" "…"
+                     "… 4,900 more warnings" "" "=> F4999")
+          "(macrolet ((make ()
+             `(progn
+                ,@(loop for i below 5000
+                        collect `(defun ,(intern (format nil \"F~d\" i)) ()
+                                   (,(intern (format nil \"U~d\" i))))))))
+             (make))"))
+
+(test names-are-defined-once
+  "A function that is defined in two files of the library replaces the other."
+  (let ((seen (make-hash-table :test #'equal)))
+    (dolist (file (directory (merge-pathnames "../../lisp/*.lisp"
+                                                ecl-mcp-run::*here*)))
+      (with-open-file (stream file :external-format :utf-8)
+        (loop for line = (read-line stream nil)
+              while line
+              do (when (eql 0 (search "(def" line))
+                   (let* ((end (position #\Space line))
+                          (name (and end
+                                     (subseq line end
+                                             (position-if
+                                              (lambda (character)
+                                                (find character " ()"))
+                                              line :start (1+ end))))))
+                     (when (and end
+                                (> (length name) 1)
+                                (member (subseq line 0 end)
+                                        '("(defun" "(defmacro" "(defvar"
+                                          "(defparameter" "(defgeneric")
+                                        :test #'string=))
+                       (is (null (gethash name seen))
+                           "~a is in ~a and ~a" name (gethash name seen) file)
+                       (setf (gethash name seen) file)))))))
+    (is (< 900 (hash-table-count seen)))))
 
 (defun printed-name (line)
   "Returns the name of the function that LINE of ECL's disassembler uses, or
