@@ -40,6 +40,11 @@ The functions get its line in the log of calls, an alist, and the connection.")
 It gets the absolute file name and returns an alist with text and modified (t
 or :false), or nil if no buffer visits the file.")
 
+(defvar ecl-mcp-unsaved-function nil
+  "Function that returns what is not saved of the files below a folder.
+It gets the absolute name of the folder and a list of strings, as one of which
+the names of the files end, and returns the result as in the protocol.")
+
 (defvar ecl-mcp-tools-function 'ecl-mcp-tools-offered
   "Function that returns the tools to offer, alists as in the protocol.
 If it is not a function, no tools are offered.")
@@ -152,6 +157,16 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
           (ecl-mcp--noting-errors "text of a buffer"
             (funcall ecl-mcp-text-function path))))))
 
+(defun ecl-mcp-editor--on-unsaved (connection id params)
+  "Answer the request ID of CONNECTION for what PARAMS say is to be looked for."
+  (let ((folder (alist-get 'folder params))
+        (ends (append (alist-get 'ends params) nil)))
+    (ecl-mcp-connection-send-result
+     connection id
+     (and ecl-mcp-unsaved-function (stringp folder) (cl-every #'stringp ends)
+          (ecl-mcp--noting-errors "unsaved texts"
+            (funcall ecl-mcp-unsaved-function folder ends))))))
+
 (defun ecl-mcp-editor--on-call (connection id params)
   "Perform the tool call in PARAMS, the request ID of CONNECTION."
   (let* ((tool (ecl-mcp--string (alist-get 'tool params)))
@@ -232,6 +247,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
 (defconst ecl-mcp-editor--requests
   '(("approve" . ecl-mcp-editor--on-approve)
     ("text" . ecl-mcp-editor--on-text)
+    ("unsaved" . ecl-mcp-editor--on-unsaved)
     ("call" . ecl-mcp-editor--on-call))
   "Methods of requests with their functions.")
 

@@ -398,6 +398,7 @@ may be a list of properties of several files; then the result is a list."
 (defun ecl-mcp-review-activate ()
   "Give cores the texts of buffers, and let reviews and buffers follow them."
   (setq ecl-mcp-text-function #'ecl-mcp-visit-text
+        ecl-mcp-unsaved-function #'ecl-mcp-visit-unsaved
         ecl-mcp-permissions-apply-function #'ecl-mcp-review-grant-apply)
   (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
@@ -405,6 +406,7 @@ may be a list of properties of several files; then the result is a list."
 (defun ecl-mcp-review-deactivate ()
   "Undo `ecl-mcp-review-activate'."
   (setq ecl-mcp-text-function nil
+        ecl-mcp-unsaved-function nil
         ecl-mcp-permissions-apply-function nil)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))

@@ -13,10 +13,17 @@
 
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-apply)
+(require 'ecl-mcp-buffers)
 
 (defconst ecl-mcp-visit-text-limit (* 16 1024 1024)
   "Bytes of a buffer above which its text is not sent.
 Two such texts must fit into one message of the editor protocol.")
+
+(defconst ecl-mcp-visit-unsaved-limit 256
+  "How many files with unsaved changes are named at a time.")
+
+(defconst ecl-mcp-visit-unsaved-bytes (* 8 1024 1024)
+  "Bytes of all their texts that are sent at a time.")
 
 ;;;; The text of a buffer
 
@@ -73,6 +80,48 @@ Nil if there is no such buffer, or if the file on the disk counts."
                   (ecl-mcp-visit-problem buffer))
         `((text . ,(ecl-mcp-save-text))
           (modified . ,(if (buffer-modified-p) t :false)))))))
+
+;;;; What is not saved
+
+(defun ecl-mcp-visit--unsaved-file (buffer folder ends)
+  "The file of BUFFER if it is below FOLDER and has unsaved changes, or nil.
+Its name, with links followed, has to end as one of ENDS says, and models may
+see the buffer."
+  (let ((file (buffer-file-name buffer)))
+    (when (and file
+               (buffer-modified-p buffer)
+               (not (file-remote-p file))
+               (cl-some (lambda (end) (string-suffix-p end file)) ends)
+               (not (ecl-mcp-private-buffer-p buffer)))
+      (let ((name (ecl-mcp--plain-file #'file-truename file)))
+        (and (string-prefix-p (file-name-as-directory folder) name)
+             (cl-some (lambda (end) (string-suffix-p end name)) ends)
+             name)))))
+
+(defun ecl-mcp-visit-unsaved (folder ends)
+  "What is not saved of files below FOLDER that end as one of ENDS says.
+The value is in the form for the core.  A text that is not that of its file, or
+that is too much, is left out."
+  (let ((left ecl-mcp-visit-unsaved-bytes)
+        (count 0)
+        (more :false)
+        (files nil))
+    (dolist (buffer (buffer-list))
+      (when-let ((file (ecl-mcp-visit--unsaved-file buffer folder ends)))
+        (if (= count ecl-mcp-visit-unsaved-limit)
+            (setq more t)
+          (cl-incf count)
+          (push
+           (with-current-buffer buffer
+             (let ((bytes (save-restriction
+                            (widen)
+                            (position-bytes (point-max)))))
+               (if (or (null bytes) (> bytes left) (ecl-mcp-visit-problem buffer))
+                   `((path . ,file))
+                 (cl-decf left bytes)
+                 `((path . ,file) (text . ,(ecl-mcp-save-text))))))
+           files))))
+    `((files . ,(vconcat (nreverse files))) (more . ,more))))
 
 ;;;; Files that tools have written
 

@@ -314,6 +314,10 @@
    must fit into one message. */
 #define LIMIT_EDITOR_TEXT (8u * 1024 * 1024)
 
+/* Files with unsaved changes that an editor names at a time: who has more in
+   work saves some of them. */
+#define LIMIT_EDITOR_UNSAVED 256
+
 /* What an editor gets of a call that is over: bytes of its arguments, and
    characters of its answer. Nobody reads more in passing. */
 #define LIMIT_EDITOR_ARGUMENTS (4u * 1024)

@@ -187,6 +187,23 @@ uint64_t editor_read_buffer(struct editor *editor, struct str path)
     return end_request(editor, &request);
 }
 
+uint64_t editor_read_unsaved(struct editor *editor, struct str folder,
+                             const struct tool *tool)
+{
+    struct rpc_reply request;
+    struct jsonw *w = &request.json;
+
+    if (!begin_request(editor, &request, "unsaved"))
+        return 0;
+    jsonw_member(w, "folder", folder);
+    jsonw_name(w, "ends");
+    jsonw_array(w);
+    for (size_t i = 0; tool->unsaved[i]; i++)
+        jsonw_string(w, str_from(tool->unsaved[i]));
+    jsonw_end_array(w);
+    return end_request(editor, &request);
+}
+
 uint64_t editor_call(struct editor *editor, const struct tool_call *call)
 {
     struct rpc_reply request;

@@ -51,13 +51,18 @@ void editor_open(struct editor *editor);
 void editor_close(struct editor *editor);
 
 /* Asks the human of the editor to approve CALL within SECONDS. Like the next
-   two, returns the number of the request; 0 when no editor is connected, it
+   three, returns the number of the request; 0 when no editor is connected, it
    does not read, or memory runs out. */
 uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
                         int64_t seconds);
 
 /* Asks for the text of the buffer that visits the file PATH, absolute. */
 uint64_t editor_read_buffer(struct editor *editor, struct str path);
+
+/* Asks for what is not saved of the files below FOLDER, absolute, that TOOL
+   looks through. */
+uint64_t editor_read_unsaved(struct editor *editor, struct str folder,
+                             const struct tool *tool);
 
 /* Asks the editor to run CALL, whose tool is its own. */
 uint64_t editor_call(struct editor *editor, const struct tool_call *call);

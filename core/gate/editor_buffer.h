@@ -22,6 +22,20 @@ enum status MUST_CHECK editor_buffer_next(struct arena *arena,
                                           struct tool_call *call,
                                           struct str *out);
 
+/* Whether the editor of CALL is to be asked now for what it has not saved of
+   the files that CALL looks through: once, if at all. */
+bool editor_buffer_ask_unsaved(struct tool_call *call);
+
+/* Reads RESULT, that of "unsaved" (docs/editor-protocol.md), into
+   CALL->unsaved; null or absent: the editor has nothing that is not saved, or
+   does not know the request. Texts beyond LIMIT_EDITOR_TEXT bytes, and files
+   beyond LIMIT_EDITOR_UNSAVED, are not taken, which is noted. ARENA is for what
+   it needs meanwhile. ST_NOMEM. */
+enum status MUST_CHECK editor_buffer_read_unsaved(struct arena *arena,
+                                                  const struct files *files,
+                                                  struct json result,
+                                                  struct tool_call *call);
+
 /* The call, or its part, whose file the editor was asked about last. */
 struct tool_call *editor_buffer_asked(struct tool_call *call);
 

@@ -320,7 +320,7 @@ static enum status decide(struct gate_step *t)
     struct str rule;
     enum status status = rules_ask(t, &request, &decision, &rule);
 
-    if (status != ST_OK)
+    if (status != ST_OK || t->answer.state == TOOL_READS_BUFFER)
         return status;
     if (is_over(t))
         return settle(t);
@@ -523,9 +523,15 @@ static enum status take_buffer(struct gate_step *t, struct json result)
 {
     struct tool_call *call = t->call;
     size_t n = 0;
-    enum status status = editor_buffer_read(
-        t->arena, result, &editor_buffer_asked(call)->buffer, &n);
+    enum status status;
 
+    if (call->unsaved.state == UNSAVED_ASKED) {
+        status =
+            editor_buffer_read_unsaved(t->arena, t->gate->files, result, call);
+        return status == ST_OK ? decide(t) : status;
+    }
+    status = editor_buffer_read(t->arena, result,
+                                &editor_buffer_asked(call)->buffer, &n);
     if (status == ST_OK)
         return ask(t, call->may_remember);
     if (status != ST_LIMIT)
@@ -548,12 +554,19 @@ static enum status ask_client(struct gate_step *t, struct json result)
 enum status gate_without_editor(struct gate_step *step)
 {
     struct tool_call *call = step->call;
+    bool undecided = call->unsaved.state == UNSAVED_ASKED;
 
     call->editor = false;
     tool_call_forget_question(call);
     editor_buffer_forget(call);
-    if (call->can_ask)
-        return end_step(step, resume(step, ask_client, (struct json){0}));
+    if (call->tool->unsaved) { // what it has not saved does not matter either
+        tool_unsaved_release(&call->unsaved);
+        tool_call_forget_parts(call);
+    }
+    if (undecided || call->can_ask)
+        return end_step(step,
+                        resume(step, call->tool->unsaved ? start : ask_client,
+                               (struct json){0}));
     step->answer = (struct tool_answer){0};
     return end_step(step, refuse(step, APPROVAL_BY_NOBODY,
                                  refusal_no_editor(step->arena, call->tool)));
@@ -566,28 +579,11 @@ enum status gate_work(struct gate_step *step)
     return end_step(step, stint_go_on(step));
 }
 
-/* Puts what the answer has to say first before its text, and leaves no other
-   form of it: some clients show the model only that. */
-static void add_note(struct tool_call *call, struct tool_answer *answer)
-{
-    if (call->note.n == 0)
-        return;
-    buf_byte(&call->note, '\n');
-    buf_str(&call->note, answer->text);
-    answer->text = buf_view(&call->note);
-    answer->structured = STR("");
-    answer->content = STR("");
-    if (!buf_failed(&call->note))
-        return;
-    answer->state = TOOL_FAILED;
-    answer->text = STR("Out of memory.");
-}
-
 void gate_end(struct gate_step *step)
 {
     const struct tool_call *call = step->call;
 
-    add_note(step->call, &step->answer);
+    tool_take_note(step->call, &step->answer);
     bool failed = step->answer.state == TOOL_FAILED;
     log_line(step->gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
              call->tool->name, failed ? "failed" : "succeeded",

@@ -30,7 +30,8 @@ enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
    TOOL_WAITS         the image answers: gate_end;
    TOOL_WORKS         gate_work until the state changes;
    TOOL_READS_BUFFER  ask the editor for the text of the file whose absolute
-                      path is the answer's text: gate_buffer_text;
+                      path is the answer's text, or, when call->unsaved is
+                      asked for, for what it has not saved: gate_buffer_text;
    TOOL_ASKS          put call->question to a human: gate_decide, or, when an
                       editor asks, gate_decide_in_editor; nothing when the
                       client is going to make the call again;
@@ -53,8 +54,8 @@ enum status MUST_CHECK gate_decide(struct gate_step *step, struct json reply,
 enum status MUST_CHECK gate_decide_in_editor(struct gate_step *step,
                                              struct json result);
 
-/* What the editor says about the file that TOOL_READS_BUFFER is about: RESULT
-   is that of "text"; null or absent when the editor has no buffer of it.
+/* What the editor says about what TOOL_READS_BUFFER is about: RESULT is that of
+   "text" or "unsaved"; null or absent when the editor has no such buffer.
    Returns as gate_start does. */
 enum status MUST_CHECK gate_buffer_text(struct gate_step *step,
                                         struct json result);

@@ -2,6 +2,7 @@
 /* rules.c: see rules.h. */
 #include "gate/rules.h"
 
+#include "gate/editor_buffer.h"
 #include "gate/place.h"
 
 static enum policy_decision ask(const struct gate_step *t,
@@ -77,6 +78,11 @@ enum status rules_ask(struct gate_step *t, const struct tool_request *request,
     status = ask_about_root(t, decision, rule);
     if (status != ST_OK || *decision == POLICY_DENY)
         return status;
+    if (t->gate->files && editor_buffer_ask_unsaved(t->call)) {
+        t->answer.state = TOOL_READS_BUFFER;
+        t->answer.text = str_from(t->gate->files->root);
+        return ST_OK;
+    }
     if (t->call->part_count == 0) {
         t->answer.state = TOOL_ASKS;
         status = tool->divide(request, &t->answer);

@@ -47,7 +47,7 @@ enum status tool_divide(struct tool_call *call, size_t n)
 
 size_t tool_buffer_bytes(const struct tool_call *call)
 {
-    size_t bytes = call->buffer.text.cap;
+    size_t bytes = call->buffer.text.cap + arena_bytes(&call->unsaved.arena);
 
     for (size_t i = 0; i < call->part_count; i++)
         bytes += call->parts[i].buffer.text.cap;
@@ -104,6 +104,39 @@ void tool_call_release(struct tool_call *call)
     buf_release(&call->rule);
     buf_release(&call->reason);
     tool_buffer_release(&call->buffer);
+    tool_unsaved_release(&call->unsaved);
+}
+
+void tool_take_note(struct tool_call *call, struct tool_answer *answer)
+{
+    if (call->note.n == 0)
+        return;
+    buf_byte(&call->note, '\n');
+    buf_str(&call->note, answer->text);
+    answer->text = buf_view(&call->note);
+    answer->structured = STR("");
+    answer->content = STR("");
+    if (!buf_failed(&call->note))
+        return;
+    answer->state = TOOL_FAILED;
+    answer->text = STR("Out of memory.");
+}
+
+const struct tool_unsaved_file *tool_find_unsaved(const struct tool_call *call,
+                                                  struct str path)
+{
+    const struct tool_unsaved *unsaved = &call->unsaved;
+
+    for (size_t i = 0; i < unsaved->count; i++)
+        if (str_eq(unsaved->files[i].path, path))
+            return &unsaved->files[i];
+    return NULL;
+}
+
+void tool_unsaved_release(struct tool_unsaved *unsaved)
+{
+    arena_release(&unsaved->arena);
+    *unsaved = (struct tool_unsaved){0};
 }
 
 bool tool_has_name(const struct tool *tool, struct str name)

@@ -74,6 +74,22 @@ struct tool_buffer {
     struct buf text; /* that it has */
 };
 
+/* A text that an editor has not saved. */
+struct tool_unsaved_file {
+    struct str path; /* of its file, from the root */
+    struct str text;
+    bool sent; /* else the text is not known */
+};
+
+/* Those of the files that a call looks through. */
+struct tool_unsaved {
+    enum { UNSAVED_NEW, UNSAVED_ASKED, UNSAVED_KNOWN } state;
+    struct arena arena; /* of the rest */
+    struct tool_unsaved_file *files;
+    size_t count;
+    bool more; /* there are others, which are not known */
+};
+
 /* The reply to a question that a handler asked by itself. */
 struct tool_reply {
     struct json value; /* an object with "action" (accept, decline, cancel) and,
@@ -158,6 +174,7 @@ struct tool_call {
         struct tool_plan *plan; /* from prepare; owned */
         struct tool_question question; /* while it asks */
         struct tool_buffer buffer;
+        struct tool_unsaved unsaved;
         struct tool_work *work;    /* done in steps, also when it is over, for
                                       the answer lives in it; owned */
         struct tool_change change; /* that it has made */
@@ -278,6 +295,11 @@ struct tool {
     enum status (*divide)(const struct tool_request *request,
                           struct tool_answer *answer);
 
+    /* How the names of the files end that such a tool looks through before it
+       knows which the call is about, with NULL at the end; else NULL. An editor
+       is asked for what it has not saved of them, for call->unsaved. */
+    const char *const *unsaved;
+
     /* Either a Lisp operation, which gets the arguments, or a function, which
        fills ANSWER; ANSWER->state is TOOL_WAITS before. After prepare, the
        function gets call->plan and a decision of APPROVAL_APPROVED. When
@@ -308,6 +330,18 @@ void tool_call_forget_parts(struct tool_call *call);
 
 /* Gives CALL N parts; earlier ones are gone. */
 enum status MUST_CHECK tool_divide(struct tool_call *call, size_t n);
+
+/* Puts call->note, which the answer has to say first, before its text, and
+   leaves no other form of it: some clients show the model only that. */
+void tool_take_note(struct tool_call *call, struct tool_answer *answer);
+
+/* What the editor has not saved of the file PATH, from the root; NULL: nothing
+   that CALL knows of. */
+const struct tool_unsaved_file *tool_find_unsaved(const struct tool_call *call,
+                                                  struct str path);
+
+/* Forgets what the editor has not saved, and that it was asked. */
+void tool_unsaved_release(struct tool_unsaved *unsaved);
 
 /* Bytes of the buffers of CALL, and of what its plans hold. */
 size_t tool_buffer_bytes(const struct tool_call *call);

@@ -32,9 +32,15 @@ bool ask_editor_approve(struct editor *editor, struct step *t, int64_t seconds)
 
 bool ask_editor_read(struct editor *editor, struct step *t)
 {
-    if (!editor ||
-        !wait_for_editor(t, editor_read_buffer(editor, t->gate.answer.text),
-                         PENDING_READING_BUFFER))
+    const struct tool_call *call = &t->pending->tool;
+    struct str path = t->gate.answer.text;
+    uint64_t request = 0;
+
+    if (editor && call->unsaved.state == UNSAVED_ASKED)
+        request = editor_read_unsaved(editor, path, call->tool);
+    else if (editor)
+        request = editor_read_buffer(editor, path);
+    if (!wait_for_editor(t, request, PENDING_READING_BUFFER))
         return false;
     t->pending->expires_ms = t->pending->receive_by_ms + LIMIT_EDITOR_LOOK_MS;
     return true;

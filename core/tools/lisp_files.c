@@ -19,14 +19,14 @@ struct finding {
     size_t count;
 };
 
+const char *const lisp_files_ends[] = {".lisp", ".lsp", ".cl", ".asd", NULL};
+
 static bool is_lisp(struct str name)
 {
-    static const char *const types[] = {".lisp", ".lsp", ".cl", ".asd"};
+    for (const char *const *end = lisp_files_ends; *end; end++) {
+        size_t n = strlen(*end);
 
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        size_t n = strlen(types[i]);
-
-        if (name.n > n && memcmp(name.p + name.n - n, types[i], n) == 0)
+        if (name.n > n && memcmp(name.p + name.n - n, *end, n) == 0)
             return true;
     }
     return false;
@@ -102,6 +102,45 @@ static enum status check(const struct tool_request *request,
     return result == FILES_NOMEM ? ST_NOMEM : ST_INVALID;
 }
 
+/* Whether PATH leads through a folder .git. */
+static bool is_in_git(struct str path)
+{
+    static const char git[] = ".git/";
+    size_t n = sizeof git - 1;
+
+    for (size_t i = 0; i + n <= path.n; i++)
+        if (memcmp(path.p + i, git, n) == 0 && (i == 0 || path.p[i - 1] == '/'))
+            return true;
+    return false;
+}
+
+static bool is_found(const struct finding *f, struct str path)
+{
+    const struct lisp_file *file = f->files;
+
+    while (file && !str_eq(file->path, path))
+        file = file->next;
+    return file != NULL;
+}
+
+/* Adds the files that the user's editor has not saved yet, and that do not
+   exist. */
+static enum status add_unsaved(struct finding *f,
+                               const struct tool_unsaved *unsaved)
+{
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < unsaved->count && status == ST_OK; i++) {
+        struct str path = unsaved->files[i].path;
+
+        status = arena_spend(f->arena, LOOK);
+        if (status == ST_OK && is_lisp(path) && !is_in_git(path) &&
+            !is_found(f, path))
+            status = add(f, STR("."), path, false);
+    }
+    return status;
+}
+
 bool lisp_files_are_named(const struct tool_request *request, struct str path)
 {
     struct str name = buf_view(&request->call->place.name);
@@ -126,6 +165,8 @@ enum status lisp_files_find(const struct tool_request *request,
         f.folders = f.folders->next;
         status = look_into(&f, request, path);
     }
+    if (status == ST_OK)
+        status = add_unsaved(&f, &request->call->unsaved);
     *out = NULL;
     while (f.files) { // the other way round
         struct lisp_file *next = f.files->next;
@@ -145,17 +186,22 @@ static enum status read_one(const struct tool_request *request,
 {
     const struct files *files = request->files;
     const struct files_place place = {.asked = file->path, .name = file->path};
+    const struct tool_unsaved_file *unsaved =
+        tool_find_unsaved(request->call, file->path);
+    bool sent = unsaved && unsaved->sent;
     struct files_content content;
     struct text text;
     struct str problem;
     enum files_result result = files->read(
         files->context, arena, &place, LIMIT_RENAME_FILE, &content, &problem);
 
-    if (result != FILES_OK)
+    if (result != FILES_OK && !(result == FILES_MISSING && sent))
         return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
-    *bytes += content.bytes.n;
+    *bytes += sent ? unsaved->text.n : content.bytes.n;
     if (*bytes > LIMIT_RENAME_BYTES)
         return ST_LIMIT;
+    if (sent)
+        return visit(context, file->path, unsaved->text);
     enum status status = text_decode(arena, content.bytes, &text);
     if (status == ST_OK)
         return visit(context, file->path, text.text);

@@ -16,9 +16,13 @@ struct lisp_file {
     bool folder;     /* only while they are looked for */
 };
 
-/* Finds all Lisp files (.lisp .lsp .cl .asd) of the workspace but those that
-   are secret or in .git. ST_INVALID: *WHY says that what the call names does
-   not exist. ST_LIMIT: more than LIMIT_RENAME_FILES. */
+/* How their names end; NULL at the end. */
+extern const char *const lisp_files_ends[];
+
+/* Finds all Lisp files of the workspace but those that are secret or in .git,
+   also those that are only in the user's editor so far. ST_INVALID: *WHY says
+   that what the call names does not exist. ST_LIMIT: more than
+   LIMIT_RENAME_FILES. */
 enum status MUST_CHECK lisp_files_find(const struct tool_request *request,
                                        struct arena *arena,
                                        struct lisp_file **out, struct str *why);
@@ -31,7 +35,8 @@ typedef enum status lisp_files_visit(void *context, struct str path,
                                      struct str text);
 
 /* Calls VISIT with each of FILES that is a text of at most LIMIT_RENAME_FILE
-   bytes. ST_LIMIT: they have more than LIMIT_RENAME_BYTES. */
+   bytes; what the user's editor has not saved of it counts, if that is known.
+   ST_LIMIT: they have more than LIMIT_RENAME_BYTES. */
 enum status MUST_CHECK lisp_files_read(const struct tool_request *request,
                                        const struct arena *work,
                                        const struct lisp_file *files,

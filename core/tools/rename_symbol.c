@@ -184,12 +184,32 @@ static enum status search(struct search *s, struct tool_answer *answer)
                : status;
 }
 
+/* Lists the files of which the user's editor has a text that is not known. */
+static void list_unsaved(struct search *s)
+{
+    const struct tool_unsaved *unsaved = &s->request->call->unsaved;
+
+    for (size_t i = 0; i < unsaved->count; i++) {
+        const struct tool_unsaved_file *file = &unsaved->files[i];
+
+        if (file->sent || !lisp_files_are_named(s->request, file->path))
+            continue;
+        utf8_append_visible(&s->list, file->path);
+        buf_str(&s->list, STR(": its unsaved changes in the user's editor were "
+                              "not looked at\n"));
+    }
+    if (unsaved->more)
+        buf_str(&s->list, STR("(the user's editor has more unsaved files; they "
+                              "were not looked at)\n"));
+}
+
 /* Moves the list of what is not touched into OUT. */
 static enum status take_note(struct search *s, struct arena *arena,
                              struct str *out)
 {
     struct buf note = BUF_EMPTY;
 
+    list_unsaved(s);
     if (s->list.n > 0) {
         buf_str(&note, STR("Not touched:\n"));
         buf_str(&note, buf_view(&s->list));
@@ -291,6 +311,13 @@ static enum status prepare_part(const struct search *s, size_t i,
     if (status != ST_OK || answer->state != TOOL_ASKS)
         return status;
     status = rename_in(s, review, &text);
+    if (status == ST_OK && !review->buffer &&
+        tool_find_unsaved(s->request->call, review->base.name))
+        return review_fail(s->request->arena, answer, "ERROR",
+                           "%.*s: the user has unsaved changes of it in the "
+                           "editor. Nothing was written. The user has to save "
+                           "it first.",
+                           STR_ARG(review->name));
     if (status == ST_OK && review->buffer && str_eq(text, review->before.text))
         return review_fail(s->request->arena, answer, "ERROR",
                            "%.*s: its text in the user's editor no longer has "
@@ -378,6 +405,7 @@ const struct tool tool_rename_symbol = {
     .edits = true,
     .in_steps = true,
     .divide = divide,
+    .unsaved = lisp_files_ends,
     .prepare = prepare,
     .handler = handle,
 };

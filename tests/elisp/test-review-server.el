@@ -230,6 +230,40 @@ With VISIT return a buffer that visits it instead."
       (should (equal (test-apply-bytes (buffer-file-name buffer))
                      "one\ntwo\n")))))
 
+(ert-deftest ecl-mcp-review-server-renames-in-unsaved-buffers ()
+  "Also where the file does not have the name, and where there is none."
+  (test-server-with
+    (let* ((top "(in-package :app)\n")
+           (source (test-server-file "a.lisp" (concat top "(defun area ())\n")))
+           (visited (test-server-file "b.lisp" (concat top "(print 1)\n") t))
+           (new (find-file-noselect
+                 (expand-file-name "c.lisp" test-server-folder)))
+           id)
+      (with-current-buffer visited
+        (goto-char (point-max))
+        (insert "(area) ; area\n"))
+      (with-current-buffer new
+        (buffer-enable-undo)
+        (insert top "(list #'area)\n"))
+      (setq id (test-server-call "rename-symbol" :symbol "area" :to "surface"
+                                 :package "app"))
+      (test-server-review id)
+      (should (equal (test-review-tags) '("[open]" "[open]" "[open]")))
+      (ecl-mcp-review-accept-all)
+      (ecl-mcp-review-submit)
+      (let ((text (test-server-text (test-server-result id))))
+        (should (string-prefix-p "APPLIED: 3 of 3 hunks" text))
+        (should (string-match-p "^b.lisp:3: (area) ; area$" text)))
+      (should (equal (test-apply-bytes source)
+                     (concat top "(defun surface ())\n")))
+      (should (equal (test-apply-bytes (buffer-file-name visited))
+                     (concat top "(print 1)\n")))
+      (with-current-buffer visited
+        (should (equal (buffer-string)
+                       (concat top "(print 1)\n(surface) ; area\n"))))
+      (with-current-buffer new
+        (should (equal (buffer-string) (concat top "(list #'surface)\n")))))))
+
 (ert-deftest ecl-mcp-review-server-coded-buffer ()
   "Latin-1 with CR LF, in a buffer and without one."
   (test-server-with

@@ -36,6 +36,65 @@
     (should-not (ecl-mcp-visit-text file))
     (set-buffer-modified-p nil)))
 
+(defun test-visit-unsaved (folder)
+  "The names and texts of what is not saved below FOLDER, and whether more is."
+  (let-alist (ecl-mcp-visit-unsaved folder '(".lisp" ".asd"))
+    (cons .more
+          (mapcar (lambda (file)
+                    (cons (file-relative-name (alist-get 'path file) folder)
+                          (alist-get 'text file)))
+                  .files))))
+
+(defun test-visit-unsaved-of (folder)
+  "Check what is said of the unsaved buffers below FOLDER, within limits."
+  (let ((ecl-mcp-private-files '("/\\.env")))
+    (should (equal (sort (cdr (test-visit-unsaved folder))
+                         (lambda (a b) (string< (car a) (car b))))
+                   '(("a.asd" . "x") ("in.lisp" . "xinside\n")
+                     ("src/new.lisp" . "x"))))
+    (should (equal (test-visit-unsaved (concat folder "nowhere")) '(:false)))
+    (let ((ecl-mcp-visit-unsaved-limit 2))
+      (should (eq (car (test-visit-unsaved folder)) t))
+      (should (= (length (test-visit-unsaved folder)) 3)))
+    (let ((ecl-mcp-visit-unsaved-bytes 3))
+      (should (= (length (delq nil (mapcar #'cdr
+                                           (cdr (test-visit-unsaved folder)))))
+                 1)))
+    (with-current-buffer (find-buffer-visiting (concat folder "in.lisp"))
+      (widen)
+      (insert "\377"))
+    (should (member '("in.lisp") (cdr (test-visit-unsaved folder))))))
+
+(ert-deftest ecl-mcp-visit-unsaved-texts ()
+  "Only modified buffers of such files below the folder, whatever their links."
+  (ecl-mcp-test-with-folder place
+    (let* ((place (file-name-as-directory (file-truename place)))
+           (folder (concat place "work/"))
+           (buffers nil))
+      (make-directory (concat folder "src") t)
+      (write-region "linked\n" nil (concat place "real.lisp") nil 'silent)
+      (write-region "inside\n" nil (concat folder "in.lisp") nil 'silent)
+      (make-symbolic-link (concat place "real.lisp") (concat folder "out.lisp"))
+      (make-symbolic-link (concat folder "in.lisp") (concat place "link.lisp"))
+      (make-symbolic-link (concat place "work") (concat place "also"))
+      (make-directory (concat place "work2"))
+      (unwind-protect
+          (progn
+            (dolist (file '("work/src/new.lisp" "work/saved.lisp"
+                            "work/out.lisp" "link.lisp" "work2/other.lisp"
+                            "work/notes.txt" "also/a.asd" "work/.env.lisp"))
+              (let ((buffer (find-file-noselect (concat place file))))
+                (push buffer buffers)
+                (with-current-buffer buffer
+                  (insert (propertize "x" 'face 'bold))
+                  (narrow-to-region 1 1)
+                  (set-buffer-modified-p (not (equal file "work/saved.lisp"))))))
+            (test-visit-unsaved-of folder))
+        (dolist (buffer buffers)
+          (with-current-buffer buffer
+            (set-buffer-modified-p nil))
+          (kill-buffer buffer))))))
+
 (ert-deftest ecl-mcp-visit-connects-to-no-host ()
   "Emacs does not connect to a host that the name of a core's file mentions."
   (let* ((asked nil)

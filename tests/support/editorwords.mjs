@@ -72,14 +72,15 @@ export const editorWords = {
         if (found)
             throw new Fault(`heard ${cut(found.line)}`);
     },
-    // Sends the result of a request that was heard.
+    // Sends the result of a request that was heard; $PWD is the folder.
     reply(rest) {
         const [, name, text] = /^@(\S+) ([^]*)$/.exec(rest);
         const id = this.editorRequests.get(name);
         const [, error] = /^error ([^]*)$/.exec(text) ?? [];
         this.editor.send(JSON.stringify({ jsonrpc: '2.0', id,
             ...(error ? { error: { code: -32603, message: error } }
-                : { result: JSON.parse(text) }) }));
+                : { result: JSON.parse(
+                    text.replaceAll('$PWD', this.folder)) }) }));
     },
     // Sends a line as it stands.
     'editor>'(rest) {
