@@ -17,6 +17,8 @@
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-names)
 (require 'ecl-mcp-describe)
+(require 'ecl-mcp-menu)
+(require 'ecl-mcp-lisp-menu)
 
 (autoload 'ecl-mcp-repl "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-interrupt "ecl-mcp" nil t)
@@ -108,11 +110,14 @@ completed when they arrive; meanwhile other functions are tried."
      ("C-c RET" . ecl-mcp-macroexpand)))
   "Keymap of `ecl-mcp-mode'.")
 
+(ecl-mcp-lisp-menu-define)
+
 ;;;###autoload
 (define-minor-mode ecl-mcp-mode
   "Evaluate, look up and complete in the Lisp session that the agent also uses."
   :lighter " MCP"
   (cond (ecl-mcp-mode
+         (ecl-mcp-menu-setup)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                    nil t)
          (add-hook 'completion-at-point-functions
@@ -120,6 +125,7 @@ completed when they arrive; meanwhile other functions are tried."
          (when (bound-and-true-p global-eldoc-mode)
            (eldoc-mode)))
         (t
+         (remove-hook 'context-menu-functions #'ecl-mcp-menu-context t)
          (remove-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                       t)
          (remove-hook 'completion-at-point-functions
