@@ -11,6 +11,7 @@
 
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-request)
 (require 'ecl-mcp-rules)
 (require 'ecl-mcp-permissions)
@@ -61,8 +62,7 @@ been shown."
          (why (and (not again) (ecl-mcp-typing-why-no-answer shown))))
     (cond
      (again)
-     (why (ecl-mcp--report "Ignored %s: %s; press it again"
-                           (key-description (this-command-keys)) why))
+     (why (ecl-mcp--report "%s" (ecl-mcp-typing-ignored why)))
      ((and allows (ecl-mcp-approval-keys--offer-hidden-p))
       (ecl-mcp--report "SPC to see the rest of the rule"))
      ((and allows (not ecl-mcp-approval-window--whole))
@@ -358,6 +358,42 @@ the rules.
    special-mode-map)
   "Keymap of `ecl-mcp-approval-mode'.")
 
+(defun ecl-mcp-approval-keys--waits-p ()
+  "Whether this buffer shows a request that waits."
+  (and ecl-mcp-approval-window--request
+       (ecl-mcp-request-waiting-p ecl-mcp-approval-window--request)))
+
+(defun ecl-mcp-approval-keys--plain-p ()
+  "Whether it does, and no rule is offered for it."
+  (and (ecl-mcp-approval-keys--waits-p) (not ecl-mcp-approval-window--offer)))
+
+(let ((waits '(:active (ecl-mcp-approval-keys--waits-p)))
+      (plain '(:active (ecl-mcp-approval-keys--plain-p)))
+      (offer '(:active ecl-mcp-approval-window--offer)))
+  (ecl-mcp-menu-define
+   'ecl-mcp-approval-mode "Approval"
+   `("Answer"
+     ("Allow Once" ecl-mcp-approval-yes ,@plain)
+     ("Deny" ecl-mcp-approval-no ,@waits)
+     ("Deny, Because..." ecl-mcp-approval-no-because ,@waits)
+     ("Edit..." ecl-mcp-approval-edit ,@waits)
+     ("Stop the Run" ecl-mcp-approval-stop ,@waits)
+     ("Later" ecl-mcp-approval-later))
+   `("Rules"
+     ("Allow for This Session..." ecl-mcp-approval-session ,@waits)
+     ("Always Allow..." ecl-mcp-approval-always ,@waits)
+     ("Always Deny..." ecl-mcp-approval-never ,@waits)
+     ("Accept the Rule" ecl-mcp-approval-yes ,@offer)
+     ("Narrower Rule" ecl-mcp-approval-narrower ,@offer)
+     ("Wider Rule" ecl-mcp-approval-wider ,@offer))
+   `("Look"
+     ("Scroll Down" ecl-mcp-approval-scroll)
+     ("More Room" ecl-mcp-approval-view ,@waits)
+     ("As It Arrived" ecl-mcp-approval-raw ,@waits)
+     ("Next Here" ecl-mcp-approval-next :active (cdr ecl-mcp-requests))
+     ("Previous Here" ecl-mcp-approval-previous :active (cdr ecl-mcp-requests))
+     ("Keys" ecl-mcp-approval-help))))
+
 (define-derived-mode ecl-mcp-approval-mode special-mode "MCP-Approval"
   "Decide whether a call runs.
 Keys count only while this window is selected, and neither right after the
@@ -366,6 +402,7 @@ request has come up nor right before or after another key.
 \\{ecl-mcp-approval-mode-map}"
   :interactive nil
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (buffer-disable-undo)
   (setq-local header-line-format '(:eval (ecl-mcp-approval-window--header))
               mode-line-format '(" " (:eval (ecl-mcp-approval-window--keys-line)))

@@ -131,6 +131,8 @@ A message below may hide a line of it for a while."
      (again)
      ((not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt--request question)))
       (ecl-mcp-approval-prompt--end 'gone))
+     ((and why (ecl-mcp-typing-pointed))
+      (ecl-mcp-approval-window-notice "%s" (ecl-mcp-typing-ignored why)))
      (why (ecl-mcp-approval-prompt--other why))
      ((and (memq answer '(allow session always))
            (not (ecl-mcp-approval-prompt--shown-p question)))

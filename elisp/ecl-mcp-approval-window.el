@@ -11,11 +11,16 @@
 
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-request)
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-approval-text)
 
 (declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
+(declare-function ecl-mcp-review "ecl-mcp-approval")
+
+(defvar ecl-mcp-approval-mode-map)
+(defvar ecl-mcp-question-map)
 
 (defconst ecl-mcp-approval-buffer "*ecl-mcp approval*"
   "Name of the buffer for deciding about calls.")
@@ -90,13 +95,18 @@
          (replace-regexp-in-string "%" "%%" (car ecl-mcp-approval-window--notice)
                                    t t))
         ((ecl-mcp-approval-window--takes-keys-p)
-         (mapconcat (lambda (key)
-                      (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
-                    (if ecl-mcp-approval-window--offer
-                        ecl-mcp-approval-window--offer-legend
-                      ecl-mcp-approval-window--legend)
-                    "  "))
-        (t (concat (ecl-mcp--key 'ecl-mcp-review) " takes you here to answer"))))
+         (ecl-mcp-approval-window--legend-line))
+        (t (ecl-mcp-menu-button
+            (concat (ecl-mcp--key 'ecl-mcp-review) " takes you here to answer")
+            #'ecl-mcp-review))))
+
+(defun ecl-mcp-approval-window--legend-line ()
+  "The legend, whose keys can be clicked on."
+  (ecl-mcp-menu-legend (if ecl-mcp-approval-window--offer
+                           ecl-mcp-approval-window--offer-legend
+                         ecl-mcp-approval-window--legend)
+                       (if ecl-mcp-approval-window--asking ecl-mcp-question-map
+                         ecl-mcp-approval-mode-map)))
 
 (defun ecl-mcp-approval-window-notice (format &rest arguments)
   "Say FORMAT with ARGUMENTS below the request, for a moment.

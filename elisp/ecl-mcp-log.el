@@ -14,6 +14,7 @@
 (require 'tabulated-list)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-undo)
 
@@ -304,8 +305,23 @@ You review the effect on each file; your own changes since then stay."
    '(("RET" . ecl-mcp-log-show)
      ("f" . ecl-mcp-log-filter)
      ("u" . ecl-mcp-log-undo)
-     ("U" . ecl-mcp-log-undo-run)))
+     ("U" . ecl-mcp-log-undo-run)
+     ("?" . ecl-mcp-menu-help)))
   "Keymap of `ecl-mcp-log-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-log-mode "Calls"
+ '("Call"
+   ("Show All of It" ecl-mcp-log-show :active (tabulated-list-get-id))
+   ("Undo Its Change..." ecl-mcp-log-undo
+    :active (and (tabulated-list-get-id)
+                 (ecl-mcp-undo-p (tabulated-list-get-id))))
+   ("Undo All Edits of This Agent..." ecl-mcp-log-undo-run
+    :active (tabulated-list-get-id)))
+ '("List"
+   ("Filter..." ecl-mcp-log-filter)
+   ("Refresh" revert-buffer)
+   ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-log-mode tabulated-list-mode "Calls"
   "The calls that agents have made, newest first.
@@ -313,6 +329,7 @@ You review the effect on each file; your own changes since then stay."
 \\{ecl-mcp-log-mode-map}"
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq tabulated-list-format [("Time" 20 t) ("Client" 18 t) ("Session" 8 t)
                                ("Tool" 20 t) ("Decision" 20 t)
                                ("Outcome" 8 t)

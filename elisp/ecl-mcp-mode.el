@@ -17,6 +17,8 @@
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-names)
 (require 'ecl-mcp-describe)
+(require 'ecl-mcp-menu)
+(require 'ecl-mcp-lisp-menu)
 
 (autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
 (autoload 'ecl-mcp-who-calls "ecl-mcp-xref" nil t)
@@ -125,11 +127,14 @@ completed when they arrive; meanwhile other functions are tried."
   "Keymap of `ecl-mcp-mode'.")
 (define-key ecl-mcp-mode-map (kbd "C-c C-w") ecl-mcp-who-map)
 
+(ecl-mcp-lisp-menu-define)
+
 ;;;###autoload
 (define-minor-mode ecl-mcp-mode
   "Evaluate, look up and complete in the Lisp session that the agent also uses."
   :lighter " MCP"
   (cond (ecl-mcp-mode
+         (ecl-mcp-menu-setup)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                    nil t)
          (add-hook 'completion-at-point-functions
@@ -138,6 +143,7 @@ completed when they arrive; meanwhile other functions are tried."
          (when (bound-and-true-p global-eldoc-mode)
            (eldoc-mode)))
         (t
+         (remove-hook 'context-menu-functions #'ecl-mcp-menu-context t)
          (remove-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                       t)
          (remove-hook 'completion-at-point-functions

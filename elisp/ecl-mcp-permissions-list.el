@@ -11,6 +11,7 @@
 (require 'tabulated-list)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-connection)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-rules)
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-approval-text)
@@ -128,9 +129,22 @@
   (ecl-mcp-keymap
    '(("d" . ecl-mcp-permissions-revoke)
      ("RET" . ecl-mcp-permissions-details)
-     ("x" . ecl-mcp-permissions-export))
+     ("x" . ecl-mcp-permissions-export)
+     ("?" . ecl-mcp-menu-help))
    tabulated-list-mode-map)
   "Keymap of `ecl-mcp-permissions-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-permissions-mode "Rules"
+ '("Rule"
+   ("Show All of It" ecl-mcp-permissions-details
+    :active (tabulated-list-get-id))
+   ("Revoke..." ecl-mcp-permissions-revoke :active (tabulated-list-get-id)))
+ '("List"
+   ("Export..." ecl-mcp-permissions-export)
+   ("Trust a Project..." ecl-mcp-trust-project)
+   ("Refresh" revert-buffer)
+   ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-permissions-mode tabulated-list-mode "MCP-Rules"
   "Rules that say which calls are denied, asked about, or allowed.
@@ -139,6 +153,7 @@ Deny beats ask, and ask beats allow, whatever their scopes.
 \\{ecl-mcp-permissions-mode-map}"
   :interactive nil
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq tabulated-list-format
         [("Scope" 8 t) ("Effect" 7 t) ("Tool" 18 t) ("Rule" 40 t)
          ("Origin" 26 t) ("Last used" 16 t) ("Count" 5 t)]

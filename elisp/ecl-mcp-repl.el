@@ -22,6 +22,8 @@
 (require 'ecl-mcp-mode)
 (require 'ecl-mcp-repl-write)
 (require 'ecl-mcp-repl-follow)
+(require 'ecl-mcp-menu)
+(require 'ecl-mcp-lisp-menu)
 
 (defcustom ecl-mcp-repl-history-file nil
   "File that keeps the input of the REPL from one Emacs to the next.
@@ -236,9 +238,12 @@ It does not if the call was cancelled or its Lisp was lost."
    comint-mode-map)
   "Keymap of `ecl-mcp-repl-mode'.")
 
+(ecl-mcp-lisp-menu-define-repl)
+
 (define-derived-mode ecl-mcp-repl-mode comint-mode "ECL-REPL"
   "Major mode for a REPL on a Lisp session."
   :syntax-table lisp-mode-syntax-table
+  (ecl-mcp-menu-setup)
   (lisp-mode-variables nil t)
   (setq font-lock-defaults '(nil t)
         comint-prompt-regexp ecl-mcp-repl--prompt-regexp

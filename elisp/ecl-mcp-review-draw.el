@@ -14,10 +14,13 @@
 
 (require 'diff-mode)
 (require 'ecl-mcp-base)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-review-files)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-request)
+
+(defvar ecl-mcp-review-mode-map)
 
 (defconst ecl-mcp-review-lines-limit 2000
   "Changed lines above which a review is shown without syntax and refinement.")
@@ -210,7 +213,10 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
                         (if reason
                             (concat ": " (ecl-mcp--visible reason))
                           ""))
-                'face (intern (format "ecl-mcp-%s" word)))))
+                'face (intern (format "ecl-mcp-%s" word))
+                'mouse-face 'highlight
+                'help-echo "mouse-1: change the decision"
+                'ecl-mcp-review-part 'decision)))
 
 (defun ecl-mcp-review--label (unit)
   "The number of UNIT, for people."
@@ -225,7 +231,10 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
                                            (ecl-mcp-hunk-old-count unit))
                        (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place unit)
                                            (ecl-mcp-hunk-new-count unit)))
-               'face 'diff-hunk-header)
+               'face 'diff-hunk-header
+               'mouse-face 'highlight
+               'help-echo "mouse-1: hide or show the lines"
+               'ecl-mcp-review-part 'header)
    (format " hunk %s of %d " (ecl-mcp-review--label unit)
            ecl-mcp-review--hunk-count)
    (ecl-mcp-review--tag unit (ecl-mcp-hunk-stale unit))
@@ -385,18 +394,11 @@ A backslash with the face `escape-glyph' marks where such a line continues."
         ,@(and review (ecl-mcp-review--request review)
                '(("!" . "session") ("*" . "always") ("D" . "never")
                  ("S" . "stop") ("N" . "next")))
-        ("s" . "split") ("c" . "remark")))))
+        ("s" . "split") ("c" . "remark") ("?" . "keys")))))
 
 (defun ecl-mcp-review--keys-line ()
   "The line below the review: as many of its keys as fit, and one for all."
-  (let* ((last (concat (propertize "?" 'face 'ecl-mcp-key) " keys"))
-         (room (- (window-width) (string-width last) 3))
-         (parts nil))
-    (cl-loop for (key . what) in (ecl-mcp-review--legend)
-             for part = (concat (propertize key 'face 'ecl-mcp-key) " " what)
-             while (> (cl-decf room (+ 2 (string-width part))) 0)
-             do (push part parts))
-    (string-join (nreverse (cons last parts)) "  ")))
+  (ecl-mcp-menu-legend (ecl-mcp-review--legend) ecl-mcp-review-mode-map))
 
 (defun ecl-mcp-review--left ()
   "How long the caller of the review of this buffer still waits, or \"\"."

@@ -24,6 +24,7 @@
 (require 'ecl-mcp-review-edit)
 (require 'ecl-mcp-review-kept)
 (require 'ecl-mcp-review-grant)
+(require 'ecl-mcp-review-menu)
 
 ;;;; The unit at point
 
@@ -450,9 +451,14 @@ may be a list of properties of several files; then the result is a list."
      ("N" . ecl-mcp-review-next-request)
      ("P" . ecl-mcp-review-previous-request)
      ("q" . ecl-mcp-review-quit)
+     ("?" . ecl-mcp-menu-help)
+     ([down-mouse-1] . ecl-mcp-review-mouse-down)
+     ([mouse-1] . ecl-mcp-review-mouse)
      ("C-c C-c" . ecl-mcp-review-submit)
      ("C-c C-k" . ecl-mcp-review-refuse)))
   "Keymap of `ecl-mcp-review-mode'.")
+
+(ecl-mcp-review-menu-define)
 
 (define-derived-mode ecl-mcp-review-mode special-mode "Review"
   "A change that a model proposes, for deciding hunk by hunk.
@@ -463,6 +469,7 @@ killing the buffer.
 \\{ecl-mcp-review-mode-map}"
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq buffer-undo-list t
         mode-line-format '(" " (:eval (ecl-mcp-review--keys-line)))
         bidi-paragraph-direction 'left-to-right

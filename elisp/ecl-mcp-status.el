@@ -14,6 +14,7 @@
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-client)
+(require 'ecl-mcp-menu)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
@@ -58,9 +59,27 @@
      ("c" . ecl-mcp-call-tool)
      ("p" . ecl-mcp-permissions)
      ("l" . ecl-mcp-log)
-     ("m" . ecl-mcp-status-messages))
+     ("m" . ecl-mcp-status-messages)
+     ("?" . ecl-mcp-menu-help))
    (make-composed-keymap button-buffer-map special-mode-map))
   "Keymap of `ecl-mcp-status-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-status-mode "Status"
+ '("Lisp"
+   ("Start" ecl-mcp :active (not ecl-mcp-lisp))
+   ("Stop" ecl-mcp-stop)
+   ("Restart Lisp" ecl-mcp-restart-lisp :active ecl-mcp-lisp)
+   ("Interrupt" ecl-mcp-interrupt :active ecl-mcp-lisp)
+   ("REPL" ecl-mcp-repl)
+   ("Call a Tool..." ecl-mcp-call-tool))
+ '("Calls"
+   ("Next Request Here" ecl-mcp-review :active ecl-mcp-requests)
+   ("Permissions Here" ecl-mcp-permissions)
+   ("Log Here" ecl-mcp-log)
+   ("Messages" ecl-mcp-status-messages)
+   ("Refresh" ecl-mcp-status-refresh)
+   ("Keys" ecl-mcp-menu-help)))
 
 ;;;; Pieces
 
@@ -293,6 +312,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
   "Major mode for the status of ecl-mcp.
 \\{ecl-mcp-status-mode-map}"
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq-local revert-buffer-function #'ecl-mcp-status-refresh)
   (buffer-disable-undo)
   (setq truncate-lines nil

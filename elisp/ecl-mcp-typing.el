@@ -291,10 +291,54 @@ While Emacs is busy keys wait, and what was on the screen then may have changed.
           ((< (- now resumed) ecl-mcp-approval-grace) before)
           (t now))))
 
+(defun ecl-mcp-typing-since ()
+  "The earliest time at which an event that is read now may have happened."
+  (ecl-mcp-typing--key-since (float-time)))
+
+(defvar ecl-mcp-typing--pointed nil
+  "The click or choice whose command runs: its time and the recursion depth.
+The time, a `float-time', is when the button went down, or the menu opened.")
+
+(defun ecl-mcp-typing-pointed ()
+  "When the user pointed at the answer of this command; nil if a key gave it.
+Commands that run in a minibuffer meanwhile have keys of their own."
+  (and ecl-mcp-typing--pointed
+       (= (cdr ecl-mcp-typing--pointed) (recursion-depth))
+       (car ecl-mcp-typing--pointed)))
+
+(defun ecl-mcp-typing-ignored (why)
+  "A sentence that says WHY this command, called by a key or click, does nothing."
+  (if (ecl-mcp-typing-pointed) (format "Ignored the click: %s; click again" why)
+    (format "Ignored %s: %s; press it again"
+            (key-description (this-command-keys)) why)))
+
+(defun ecl-mcp-typing-point (command time)
+  "Call COMMAND, at which the user pointed at TIME."
+  (let ((ecl-mcp-typing--pointed (cons time (recursion-depth))))
+    (call-interactively command)))
+
+(defun ecl-mcp-typing--why-not-pointed (shown pointed)
+  "Why pointing at POINTED does not answer what was SHOWN at that time.
+Nobody means something else by it, but what it is about may have changed, or the
+click may have been for the window that was there before."
+  (cond (executing-kbd-macro "a macro made it")
+        ((not (eq (selected-frame) (car ecl-mcp-typing--attended)))
+         "the frame has only just got the focus")
+        ((< (- pointed (cdr ecl-mcp-typing--attended)) ecl-mcp-approval-grace)
+         "the frame has only just got the focus")
+        ((< (- pointed shown) ecl-mcp-approval-grace)
+         "it came too soon to be an answer")))
+
 (defun ecl-mcp-typing-why-no-answer (shown)
   "Why the key of this command does not answer what was SHOWN at that time.
 SHOWN is a `float-time'.  Nil means that it is an answer unless other keys
 follow; see `ecl-mcp-typing-when-quiet'."
+  (if-let ((pointed (ecl-mcp-typing-pointed)))
+      (ecl-mcp-typing--why-not-pointed shown pointed)
+    (ecl-mcp-typing--why-no-key shown)))
+
+(defun ecl-mcp-typing--why-no-key (shown)
+  "Why the key of this command does not answer what was SHOWN at that time."
   (let* ((now (float-time)) (since (ecl-mcp-typing--key-since now)))
     (cond ((or executing-kbd-macro ecl-mcp-typing--key-given
                (not ecl-mcp-typing--key-fresh))
@@ -373,14 +417,18 @@ that is left by a throw never runs again."
 (defun ecl-mcp-typing-when-quiet (valid action &optional seconds)
   "Call ACTION if no key follows for SECONDS and VALID then returns non-nil.
 The wait is at least `ecl-mcp-approval-grace'.  Any earlier key, or anything
-else that is read, cancels ACTION; see `ecl-mcp-typing-again' for an exception."
+else that is read, cancels ACTION; see `ecl-mcp-typing-again' for an exception.
+If the user pointed at the answer, no key can be meant: there is no wait."
   (ecl-mcp-typing-cancel-answer)
   (let ((seconds (max ecl-mcp-approval-grace (or seconds 0))))
-    (ecl-mcp-typing--schedule
-     (make-ecl-mcp-typing--answer
-      :key last-command-event :count num-nonmacro-input-events
-      :valid valid :action action :seconds seconds)
-     seconds)))
+    (cond
+     ((not (ecl-mcp-typing-pointed))
+      (ecl-mcp-typing--schedule
+       (make-ecl-mcp-typing--answer
+        :key last-command-event :count num-nonmacro-input-events
+        :valid valid :action action :seconds seconds)
+       seconds))
+     ((funcall valid) (funcall action)))))
 
 (defun ecl-mcp-typing-again ()
   "Return whether the key of this command is the second press of an answer.
@@ -388,6 +436,7 @@ Since nothing has happened yet, people press a key again; that changes nothing,
 but the answer waits anew.  A third press, as of a key held down, cancels it."
   (let ((answer ecl-mcp-typing--waiting))
     (when (and answer
+               (not (ecl-mcp-typing-pointed))
                ecl-mcp-typing--key-fresh
                (not executing-kbd-macro)
                (not (ecl-mcp-typing--answer-again answer))

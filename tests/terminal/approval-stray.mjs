@@ -174,7 +174,7 @@ test('approval: keys that are typed ahead of a question', asking(),
         await open(emacs, 1);
     });
 
-test('approval: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
+test('approval: clicks beside the keys answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
     async emacs => {
         const click = (column, line) => emacs.bytes(
             `\x1b[<0;${column};${line}M\x1b[<0;${column};${line}m`);
@@ -190,8 +190,14 @@ test('approval: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
             '(append (window-edges) nil)')).replace(/[()]/g, match =>
             match === '(' ? '[' : ']').replace(/ /g, ','));
         for (let row = edges[1]; row <= edges[3]; row++)
-            for (let column = 2; column < 78; column += 5)
+            for (let column = 2; row !== edges[3] - 1 && column < 78; column += 5)
                 await click(column, row + 1);
+        // Between two keys, which are buttons.
+        const legend = (await emacs.screen()).split('\n')[edges[3] - 1];
+        for (let at = legend.indexOf('  '); at > 0; at = legend.indexOf('  ', at + 2))
+            await click(at + 1, edges[3]);
+        const rest = legend.trimEnd().length + 2;
+        await click(rest, edges[3]);
         await undecided(emacs, 1);
         await open(emacs, 2);
     });
