@@ -216,6 +216,38 @@ in CL-USER, and the answer says so."
              (signal (car problem) (cdr problem))))
     job))
 
+;;;; Where code is
+
+(defun ecl-mcp-eval--file-label (file)
+  "FILE as texts of Lisp call it: relative to the workspace if it is in it."
+  (let ((workspace (and ecl-mcp-lisp (ecl-mcp-lisp-workspace ecl-mcp-lisp))))
+    (if (and workspace (file-in-directory-p file workspace))
+        (file-relative-name file workspace)
+      (expand-file-name file))))
+
+(defun ecl-mcp-eval--origin (start)
+  "Where code that begins at START in this buffer is, as (FILE . LINE), or nil.
+It is nil in a buffer without a local file."
+  (and buffer-file-name
+       (not (file-remote-p buffer-file-name))
+       (cons (ecl-mcp-eval--file-label buffer-file-name)
+             (line-number-at-pos start t))))
+
+(defun ecl-mcp-eval--name-places (text origin)
+  "TEXT, an answer to code from ORIGIN, with the file and lines of ORIGIN.
+ORIGIN is as from `ecl-mcp-eval--origin'."
+  (if (not origin)
+      text
+    (replace-regexp-in-string
+     "^\\(In form [0-9]+ of \\)the code\\(?:, line \\([0-9]+\\)\\)?"
+     (lambda (match)
+       (format "%s%s, line %d" (match-string 1 match) (car origin)
+               (+ (cdr origin)
+                  (if (match-string 2 match)
+                      (1- (string-to-number (match-string 2 match)))
+                    0))))
+     text t t)))
+
 ;;;; Answers
 
 (defun ecl-mcp-eval--one-line (text width)
@@ -250,20 +282,37 @@ in CL-USER, and the answer says so."
                 (car (split-string (concat text "\n") "\n" t)))))
     (ecl-mcp-eval--one-line (or head "No answer") (max 40 (1- (frame-width))))))
 
-(defun ecl-mcp-eval--show-error (what text)
-  "Show TEXT, about an error while doing WHAT, in a buffer and the echo area."
-  (ecl-mcp-output--show "*ecl-mcp error*" (concat "; " what "\n" text) t)
+(defconst ecl-mcp-eval--error-buffer "*ecl-mcp error*"
+  "Name of the buffer of errors.")
+
+(defun ecl-mcp-eval--show-error (what text &optional origin)
+  "Show TEXT, about an error while doing WHAT, in a buffer and the echo area.
+ORIGIN is where the code is, as from `ecl-mcp-eval--origin', or nil."
+  (let ((place (and origin
+                    (not (string-match-p "^In form [0-9]" text))
+                    (format ", %s:%d" (car origin) (cdr origin)))))
+    (ecl-mcp-output--show ecl-mcp-eval--error-buffer
+                          (concat "; " what place
+                                  "\n" (ecl-mcp-eval--name-places text origin))
+                          t))
   (message "%s" (ecl-mcp-eval--error-summary text)))
 
-(defun ecl-mcp-eval--show-answer (what answer)
-  "Show ANSWER, the answer to a call that did WHAT.
+(defun ecl-mcp-eval--dismiss-error ()
+  "Take the window of the last error away, since what failed has succeeded.
+It stays if the user is in it."
+  (when-let ((window (get-buffer-window ecl-mcp-eval--error-buffer t)))
+    (unless (eq window (selected-window))
+      (quit-window nil window))))
+
+(defun ecl-mcp-eval--show-answer (what answer &optional origin)
+  "Show ANSWER, the answer to a call that did WHAT with code from ORIGIN.
 A user who has interrupted it needs no window that says so."
   (let ((failure (plist-get answer :error)))
     (cond ((plist-get answer :success)
            (ecl-mcp-eval--show-values (or (plist-get answer :content) "")))
           ((equal failure ecl-mcp-cancelled)
            (message "ecl-mcp: Interrupted %s" what))
-          (t (ecl-mcp-eval--show-error what (or failure "No answer."))))))
+          (t (ecl-mcp-eval--show-error what (or failure "No answer.") origin)))))
 
 ;;;; Evaluating
 
@@ -276,9 +325,10 @@ A user who has interrupted it needs no window that says so."
     ,@(and package `((package . ,package)))
     ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))
 
-(defun ecl-mcp-eval--evaluate (code package)
+(defun ecl-mcp-eval--evaluate (code package &optional origin settles)
   "Evaluate CODE in PACKAGE and show the answer.
-If PACKAGE is nil, use the current package of the session."
+If PACKAGE is nil, use the current package of the session.  ORIGIN is as from
+`ecl-mcp-eval--origin'.  If SETTLES, success takes the last error away."
   (when (string-blank-p code)
     (user-error "There is nothing to evaluate"))
   (let ((what (concat "evaluating " (ecl-mcp-eval--one-line code 40))))
@@ -287,7 +337,9 @@ If PACKAGE is nil, use the current package of the session."
      (ecl-mcp-eval--arguments code package)
      (lambda (answer)
        (run-hooks 'ecl-mcp-evaluated-hook)
-       (ecl-mcp-eval--show-answer what answer)))))
+       (ecl-mcp-eval--show-answer what answer origin)
+       (when (and settles (plist-get answer :success))
+         (ecl-mcp-eval--dismiss-error))))))
 
 ;;;###autoload
 (defun ecl-mcp-eval-region (start end)
@@ -295,7 +347,8 @@ If PACKAGE is nil, use the current package of the session."
 The package is that of the last `in-package' before START."
   (interactive "r")
   (ecl-mcp-eval--evaluate (buffer-substring-no-properties start end)
-                          (ecl-mcp-package start)))
+                          (ecl-mcp-package start)
+                          (ecl-mcp-eval--origin start)))
 
 (defun ecl-mcp-eval--defun-bounds ()
   "The bounds of the top-level form around or before point."
@@ -312,8 +365,11 @@ The package is that of the last `in-package' before START."
 (defun ecl-mcp-eval-defun ()
   "Evaluate the top-level form around point in the Lisp session."
   (interactive)
-  (let ((bounds (ecl-mcp-eval--defun-bounds)))
-    (ecl-mcp-eval-region (car bounds) (cdr bounds))))
+  (pcase-let ((`(,start . ,end) (ecl-mcp-eval--defun-bounds)))
+    (ecl-mcp-eval--evaluate (buffer-substring-no-properties start end)
+                            (ecl-mcp-package start)
+                            (ecl-mcp-eval--origin start)
+                            t)))
 
 (defun ecl-mcp-eval--last-sexp-bounds ()
   "The bounds of the expression before point."
@@ -343,7 +399,9 @@ An `in-package' in it is valid only up to the end of the buffer."
   (save-restriction
     (widen)
     (ecl-mcp-eval--evaluate (buffer-substring-no-properties (point-min) (point-max))
-                            (or ecl-mcp-buffer-package "COMMON-LISP-USER"))))
+                            (or ecl-mcp-buffer-package "COMMON-LISP-USER")
+                            (ecl-mcp-eval--origin (point-min))
+                            t)))
 
 ;;;###autoload
 (defun ecl-mcp-load-file (file)
@@ -365,7 +423,9 @@ Offer to save a buffer that visits it first."
     (ecl-mcp-eval--start what "load-file" `((path . ,path))
                          (lambda (answer)
                            (run-hooks 'ecl-mcp-evaluated-hook)
-                           (ecl-mcp-eval--show-answer what answer)))))
+                           (ecl-mcp-eval--show-answer what answer)
+                           (when (plist-get answer :success)
+                             (ecl-mcp-eval--dismiss-error))))))
 
 (provide 'ecl-mcp-eval)
 

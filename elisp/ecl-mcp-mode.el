@@ -20,6 +20,14 @@
 (require 'ecl-mcp-menu)
 (require 'ecl-mcp-lisp-menu)
 
+(autoload 'ecl-mcp-compile-defun "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-compile-file "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-compile-and-load-file "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-next-note "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-previous-note "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-remove-notes "ecl-mcp-notes" nil t)
+(autoload 'ecl-mcp-notes-eldoc "ecl-mcp-notes")
+(autoload 'ecl-mcp-notes-flymake "ecl-mcp-notes")
 (autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
 (autoload 'ecl-mcp-who-calls "ecl-mcp-xref" nil t)
 (autoload 'ecl-mcp-callees "ecl-mcp-xref" nil t)
@@ -116,7 +124,12 @@ completed when they arrive; meanwhile other functions are tried."
    '(("C-M-x" . ecl-mcp-eval-defun)
      ("C-x C-e" . ecl-mcp-eval-last-sexp)
      ("C-c C-r" . ecl-mcp-eval-region)
-     ("C-c C-k" . ecl-mcp-eval-buffer)
+     ("C-c C-c" . ecl-mcp-compile-defun)
+     ("C-c C-k" . ecl-mcp-compile-and-load-file)
+     ("C-c M-k" . ecl-mcp-compile-file)
+     ("M-n" . ecl-mcp-next-note)
+     ("M-p" . ecl-mcp-previous-note)
+     ("C-c M-c" . ecl-mcp-remove-notes)
      ("C-c C-l" . ecl-mcp-load-file)
      ("C-c C-z" . ecl-mcp-repl)
      ("C-c C-b" . ecl-mcp-interrupt)
@@ -137,6 +150,8 @@ completed when they arrive; meanwhile other functions are tried."
          (ecl-mcp-menu-setup)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                    nil t)
+         (add-hook 'eldoc-documentation-functions #'ecl-mcp-notes-eldoc nil t)
+         (add-hook 'flymake-diagnostic-functions #'ecl-mcp-notes-flymake nil t)
          (add-hook 'completion-at-point-functions
                    #'ecl-mcp-completion-at-point nil t)
          (add-hook 'xref-backend-functions #'ecl-mcp-xref-backend nil t)
@@ -144,6 +159,10 @@ completed when they arrive; meanwhile other functions are tried."
            (eldoc-mode)))
         (t
          (remove-hook 'context-menu-functions #'ecl-mcp-menu-context t)
+         (when (featurep 'ecl-mcp-notes)
+           (ecl-mcp-remove-notes))
+         (remove-hook 'flymake-diagnostic-functions #'ecl-mcp-notes-flymake t)
+         (remove-hook 'eldoc-documentation-functions #'ecl-mcp-notes-eldoc t)
          (remove-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                       t)
          (remove-hook 'completion-at-point-functions

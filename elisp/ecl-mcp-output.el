@@ -28,8 +28,11 @@
 
 (define-button-type 'ecl-mcp-place
   'action (lambda (button)
-            (ecl-mcp-output--show-place (button-get button 'file)
-                                        (button-get button 'line)))
+            (let ((marker (button-get button 'marker)))
+              (if (and marker (marker-buffer marker))
+                  (ecl-mcp-output--show-marker marker)
+                (ecl-mcp-output--show-place (button-get button 'file)
+                                            (button-get button 'line)))))
   'follow-link t
   'help-echo "RET: show this place")
 
@@ -46,6 +49,13 @@
             (ecl-mcp-describe--show-output (button-get button 'output) 0))
   'follow-link t
   'help-echo "RET: show all of it")
+
+(defun ecl-mcp-output--show-marker (marker)
+  "Show the place of MARKER."
+  (pop-to-buffer (marker-buffer marker))
+  (unless (<= (point-min) marker (point-max))
+    (widen))
+  (goto-char marker))
 
 (defun ecl-mcp-output--show-place (file line)
   "Show LINE of FILE, whose name may be relative to the workspace."
@@ -83,6 +93,18 @@
        (make-text-button before after :type 'ecl-mcp-place
                          'file file 'line line)))))
 
+(defun ecl-mcp-output--make-line-buttons (start end)
+  "Make buttons of the places \"of FILE, line N\" between START and END."
+  (goto-char start)
+  (cl-loop
+   repeat ecl-mcp-output--places-limit
+   while (re-search-forward
+          "\\_<\\(?:of\\|in\\) \\([^ \n]\\{1,500\\}\\), line \\([0-9]+\\)" end t)
+   unless (get-text-property (match-beginning 1) 'button)
+   do (make-text-button (match-beginning 1) (match-end 2) :type 'ecl-mcp-place
+                        'file (match-string-no-properties 1)
+                        'line (string-to-number (match-string 2)))))
+
 (defun ecl-mcp-output--make-name-buttons (start end)
   "Make buttons of the names at the beginnings of lines between START and END."
   (goto-char start)
@@ -99,6 +121,7 @@ These are places in files and shortened outputs; with NAMES, also the names at
 the beginnings of lines."
   (save-excursion
     (ecl-mcp-output--make-place-buttons start end)
+    (ecl-mcp-output--make-line-buttons start end)
     (goto-char start)
     (while (re-search-forward "read-output id \\([0-9]+\\)" end t)
       (make-text-button (match-beginning 0) (match-end 0)
@@ -106,6 +129,83 @@ the beginnings of lines."
                         'output (string-to-number (match-string 1))))
     (when names
       (ecl-mcp-output--make-name-buttons start end))))
+
+;;;; From place to place
+
+(defvar-local ecl-mcp-output--stop nil
+  "Marker at the place that `next-error' visited last.
+Before the first one it is where the newest text begins, and nothing is at it.")
+
+(defun ecl-mcp-output--place-after (position)
+  "The button of the first place after POSITION that is not that at POSITION."
+  (let ((here (button-at position))
+        (button (next-button position)))
+    (while (and button (not (ecl-mcp-output--other-place-p button here)))
+      (setq button (next-button (button-start button))))
+    button))
+
+(defun ecl-mcp-output--place-before (position)
+  "The button of the last place before POSITION that is not that at POSITION."
+  (let ((here (button-at position))
+        (button (previous-button position)))
+    (while (and button (not (ecl-mcp-output--other-place-p button here)))
+      (setq button (previous-button (button-start button))))
+    button))
+
+(defun ecl-mcp-output--other-place-p (button here)
+  "Whether BUTTON is a place, and not that of the button HERE, which may be nil."
+  (and (eq (button-type button) 'ecl-mcp-place)
+       (not (and here
+                 (eq (button-type here) 'ecl-mcp-place)
+                 (equal (button-get button 'file) (button-get here 'file))
+                 (equal (button-get button 'line) (button-get here 'line))
+                 (equal (button-get button 'marker)
+                        (button-get here 'marker))))))
+
+(defvar-local ecl-mcp-output--at-stop nil
+  "Whether `next-error' has visited the place at `ecl-mcp-output--stop'.")
+
+(defun ecl-mcp-output--place-from-stop (count)
+  "The button of the place COUNT places after the one that was visited last."
+  (let* ((position (marker-position ecl-mcp-output--stop))
+         (button (button-at position)))
+    (when (and (> count 0) (not ecl-mcp-output--at-stop) button
+               (eq (button-type button) 'ecl-mcp-place))
+      (setq count (1- count)))
+    (dotimes (_ (abs count))
+      (setq button (if (> count 0)
+                       (ecl-mcp-output--place-after position)
+                     (ecl-mcp-output--place-before position)))
+      (unless button
+        (user-error (if (> count 0) "No place follows" "No place comes before")))
+      (setq position (button-start button)))
+    button))
+
+(defun ecl-mcp-output--next-place (count &optional reset)
+  "Visit the place COUNT places after the last one; RESET begins again.
+This is for `next-error-function'."
+  (when (or reset (not ecl-mcp-output--stop))
+    (setq ecl-mcp-output--stop (copy-marker (point-min))
+          ecl-mcp-output--at-stop nil))
+  (when-let ((button (ecl-mcp-output--place-from-stop count)))
+    (let ((position (button-start button)))
+      (set-marker ecl-mcp-output--stop position)
+      (setq ecl-mcp-output--at-stop t)
+      (unless (derived-mode-p 'comint-mode)
+        (goto-char position)
+        (dolist (window (get-buffer-window-list nil nil t))
+          (set-window-point window position)))
+      (button-activate button))))
+
+(defun ecl-mcp-output--begin-places (start)
+  "Let `next-error' begin with the places after START in this buffer, if any."
+  (setq ecl-mcp-output--stop (copy-marker start)
+        ecl-mcp-output--at-stop nil)
+  (let ((button (or (button-at start) (next-button start))))
+    (while (and button (not (eq (button-type button) 'ecl-mcp-place)))
+      (setq button (next-button (button-start button))))
+    (when button
+      (setq next-error-last-buffer (current-buffer)))))
 
 ;;;; Buffers
 
@@ -121,6 +221,7 @@ the beginnings of lines."
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t)
   (add-hook 'xref-backend-functions #'ecl-mcp-xref-backend nil t)
+  (setq-local next-error-function #'ecl-mcp-output--next-place)
   (setq-local revert-buffer-function #'ignore))
 
 (defun ecl-mcp-output--bound-buffer (start)
@@ -150,6 +251,7 @@ at the beginnings of its lines."
       (insert (string-trim-right text "\n+") "\n")
       (ecl-mcp-output--make-buttons start (point-max) names)
       (setq start (ecl-mcp-output--bound-buffer start))
+      (ecl-mcp-output--begin-places start)
       (set-buffer-modified-p nil)
       (goto-char start)
       (when-let ((window (display-buffer (current-buffer))))

@@ -181,6 +181,7 @@ On an earlier input, copy that."
     (ecl-mcp-repl--fresh-line)
     (let ((inhibit-read-only t))
       (ecl-mcp-output--make-buttons start (process-mark (ecl-mcp-repl--process))))
+    (ecl-mcp-output--begin-places start)
     (set-marker start nil)))
 
 (defun ecl-mcp-repl--has-output-p (answer)
@@ -264,6 +265,7 @@ It does not if the call was cancelled or its Lisp was lost."
         mode-line-process '(:eval (if ecl-mcp-repl--job ":busy" "")))
   ;; Output of Lisp must neither hide text nor ask for a password.
   (setq-local comint-output-filter-functions nil)
+  (setq-local next-error-function #'ecl-mcp-output--next-place)
   (setq-local comint-preoutput-filter-functions nil)
   (setq-local comint-input-filter
               (lambda (input) (not (string-blank-p input))))

@@ -42,6 +42,7 @@
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-describe)
 (require 'ecl-mcp-mode)
+(require 'ecl-mcp-notes)
 (require 'ecl-mcp-xref)
 (require 'ecl-mcp-repl)
 (require 'ecl-mcp-status)

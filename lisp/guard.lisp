@@ -289,13 +289,14 @@ read."
          (< (skip-to-form text position) (length text)))))
 
 (defun code-label (evaluation)
-  "Returns what a message calls the code of EVALUATION: a file with the line of
-the form in it, or \"the code\"."
-  (if (evaluation-source evaluation)
-      (format nil "~a, line ~d" (evaluation-source evaluation)
-              (form-line (evaluation-text evaluation)
+  "Returns what a message calls the code of EVALUATION: a file or \"the code\",
+with the line of the form in it. Line 1 of code goes without saying."
+  (let ((line (form-line (evaluation-text evaluation)
                          (evaluation-form-start evaluation)))
-      "the code"))
+        (source (evaluation-source evaluation)))
+    (if (or source (> line 1))
+        (format nil "~:[the code~;~:*~a~], line ~d" source line)
+        "the code")))
 
 (defun place-text (evaluation)
   "Returns the line that says which form of the code failed, or NIL when the

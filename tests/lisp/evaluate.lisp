@@ -50,6 +50,12 @@ In form 1 of the code; the forms after it were not evaluated.
      "…
 In form 2 of the code; the forms before it stand, those after it were not evaluated.
 …")
+    ("1
+
+2 (car 1)"
+     "…
+In form 3 of the code, line 3; the forms before it stand.
+…")
     ("1 (list"
      "[ERROR] END-OF-FILE
 unbalanced: 1 unclosed parenthesis, the form starting at line 1
