@@ -12,6 +12,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-notify)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-connection)
 (require 'ecl-mcp-request)
 (require 'ecl-mcp-permissions)
@@ -22,6 +23,7 @@
 (require 'ecl-mcp-approval-window)
 (require 'ecl-mcp-approval-keys)
 (require 'ecl-mcp-approval-prompt)
+(require 'ecl-mcp-accept)
 
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
@@ -69,13 +71,17 @@ The desktop shows a notification if it can; otherwise a bell sounds."
   "Keymap of the lighter.")
 
 (defun ecl-mcp-approval-lighter ()
-  "The number of waiting requests for the mode line."
-  (if (not ecl-mcp-requests) ""
+  "The number of waiting requests for the mode line, or that edits are accepted."
+  (cond
+   (ecl-mcp-requests
     (propertize (format " MCP:%d" (length ecl-mcp-requests))
                 'face 'warning
                 'help-echo "Requests wait for you; mouse-1: show them"
                 'mouse-face 'mode-line-highlight
-                'local-map ecl-mcp-approval-lighter-map)))
+                'local-map ecl-mcp-approval-lighter-map))
+   ((ecl-mcp-accept-p)
+    (concat " " (ecl-mcp-menu-button "MCP:edits" #'ecl-mcp-accept-edits)))
+   (t "")))
 
 (defconst ecl-mcp-approval-mode-line '(:eval (ecl-mcp-approval-lighter))
   "Mode line construct that shows the lighter.")
@@ -272,7 +278,8 @@ Another package may have canceled it, or a throw may have ended it."
 (defun ecl-mcp-approval-connection (connection)
   "Forget the grants for CONNECTION if it was closed; else look at its rules."
   (if (ecl-mcp-connection-closed connection)
-      (ecl-mcp-permissions-forget connection)
+      (progn (ecl-mcp-permissions-forget connection)
+             (force-mode-line-update t))
     (ecl-mcp-permissions-look connection)))
 
 (defun ecl-mcp-approval-activate ()

@@ -22,6 +22,7 @@
 (defvar ecl-mcp-prefix-map
   (ecl-mcp-keymap
    '(("m" . ("next request" . ecl-mcp-review))
+     ("a" . ("accept edits, or ask again" . ecl-mcp-accept-edits))
      ("s" . ("start, status" . ecl-mcp))
      ("l" . ("log of calls" . ecl-mcp-log))
      ("p" . ("permissions" . ecl-mcp-permissions))

@@ -15,6 +15,7 @@
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-client)
 (require 'ecl-mcp-menu)
+(require 'ecl-mcp-accept)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
@@ -59,6 +60,7 @@
      ("c" . ecl-mcp-call-tool)
      ("p" . ecl-mcp-permissions)
      ("l" . ecl-mcp-log)
+     ("a" . ecl-mcp-accept-edits)
      ("m" . ecl-mcp-status-messages)
      ("?" . ecl-mcp-menu-help))
    (make-composed-keymap button-buffer-map special-mode-map))
@@ -76,6 +78,8 @@
  '("Calls"
    ("Next Request Here" ecl-mcp-review :active ecl-mcp-requests)
    ("Permissions Here" ecl-mcp-permissions)
+   ("Accept Edits, or Ask Again..." ecl-mcp-accept-edits
+    :active ecl-mcp-connections)
    ("Log Here" ecl-mcp-log)
    ("Messages" ecl-mcp-status-messages)
    ("Refresh" ecl-mcp-status-refresh)
@@ -174,7 +178,7 @@ An age would be wrong soon after it was written."
                         (or (ecl-mcp-socket-problem)
                             (abbreviate-file-name (ecl-mcp-socket-file))))
   (dolist (connection ecl-mcp-connections)
-    (insert (format "  %s  %s%s, calls: %d%s\n"
+    (insert (format "  %s  %s%s, calls: %d%s%s\n"
                     (ecl-mcp-connection-name connection)
                     (or (ecl-mcp-connection-version connection) "no hello yet")
                     (if (ecl-mcp-connection-attached connection)
@@ -182,6 +186,11 @@ An age would be wrong soon after it was written."
                     (ecl-mcp-connection-calls connection)
                     (if-let ((client (ecl-mcp-connection-client connection)))
                         (concat ", last from " client)
+                      "")
+                    (if-let ((folder (ecl-mcp-accept-folder connection)))
+                        (propertize (format ", edits below %s are accepted"
+                                            (ecl-mcp--visible folder))
+                                    'face 'warning)
                       "")))))
 
 (defun ecl-mcp-status--insert-requests ()

@@ -57,7 +57,8 @@
   '(ecl-mcp ecl-mcp-stop ecl-mcp-restart-lisp ecl-mcp-interrupt
     ecl-mcp-eval-region ecl-mcp-eval-defun ecl-mcp-eval-last-sexp
     ecl-mcp-eval-buffer ecl-mcp-load-file ecl-mcp-macroexpand ecl-mcp-repl
-    ecl-mcp-call-tool ecl-mcp-review ecl-mcp-permissions ecl-mcp-trust-project
+    ecl-mcp-call-tool ecl-mcp-accept-edits
+    ecl-mcp-review ecl-mcp-permissions ecl-mcp-trust-project
     ecl-mcp-log ecl-mcp-undo-edits ecl-mcp-list-definitions
     ecl-mcp-describe-symbol ecl-mcp-apropos ecl-mcp-checkpoint ecl-mcp-restore
     ecl-mcp-mode ecl-mcp-global-mode ecl-mcp-build-module

@@ -231,3 +231,70 @@ test('review: time is shown, work prolongs it, and decisions outlive it', option
             check(/^APPLIED/.test((await client.answer(again)).content[0].text), 'again');
         });
     });
+
+test('accept edits: below a folder, until it ends', options, async emacs => {
+    const write = (client, name) => client.call('write-file',
+        { path: name, content: '(new)\n' });
+    await served(emacs, ['src/a.lisp', 'src/.b', 'c.lisp'], [], async (client, at) => {
+        await emacs.eval(`(progn (global-set-key (kbd "C-c m") 'ecl-mcp-prefix-map)
+            (find-file ${lisp(at('src/a.lisp'))}) nil)`);
+        // A request that waits already is answered, too.
+        const first = propose(client, 'src/a.lisp', 1);
+        await emacs.until('ecl-mcp-requests');
+        await pause(2000); // it is shown, and not selected
+        for (const key of ['n', 'y']) {
+            await emacs.keys('C-c', 'm', 'a');
+            await emacs.see(/Accept changes of files below: /);
+            await emacs.type('src');
+            await emacs.keys('Enter');
+            await emacs.see(/Let tester 1 in work change files below src\/ without asking\?/);
+            await pause(500);
+            await emacs.keys(key);
+            if (key === 'n')
+                await emacs.see(/Edits are asked about/);
+        }
+        await emacs.until(`(with-current-buffer ecl-mcp--messages-buffer
+            (string-match-p "below src/ are accepted; C-c m a ends" (buffer-string)))`);
+        check(/^APPLIED/.test((await client.answer(first)).content[0].text), 'first');
+        await emacs.see(/MCP:edits/);
+        const second = await client.answer(write(client, 'src/new/x.lisp'));
+        check(!second.isError, JSON.stringify(second));
+        check(fs.readFileSync(at('src/new/x.lisp'), 'utf8') === '(new)\n', 'x.lisp');
+        // Elsewhere, hidden, or deleted: it asks.
+        for (const call of [() => propose(client, 'c.lisp', 1),
+            () => propose(client, 'src/.b', 1),
+            () => client.call('delete-file', { path: 'src/a.lisp' })]) {
+            const id = call();
+            await emacs.until('ecl-mcp-requests');
+            await emacs.eval('(progn (ecl-mcp-deny (car ecl-mcp-requests)) nil)');
+            await client.answer(id);
+        }
+        check(fs.existsSync(at('src/a.lisp')), 'it was deleted');
+        // Again: it asks as before.
+        await emacs.keys('C-c', 'm', 'a');
+        await emacs.see(/Edits of tester 1 in work are asked about again/);
+        await emacs.unseen(/MCP:edits/);
+        propose(client, 'src/a.lisp', 2, '2');
+        await emacs.until('ecl-mcp-requests');
+        check(await emacs.eval('ecl-mcp-permissions--session-rules') === 'nil', 'rules');
+    });
+});
+
+test('accept edits: a server that asks each time still asks', options, async emacs => {
+    const policy = path.join(emacs.home, 'policy.json');
+    fs.writeFileSync(policy, JSON.stringify({ ask: ['propose-file-edit'] }));
+    await served(emacs, ['a'], ['--policy', policy], async client => {
+        await emacs.keys('M-x');
+        await emacs.type('ecl-mcp-accept-edits');
+        await emacs.keys('Enter');
+        await emacs.see(/Accept changes of files below: /);
+        await emacs.keys('Enter');
+        await emacs.see(/change files below its project without asking\?/);
+        await pause(500);
+        await emacs.keys('y');
+        await emacs.see(/MCP:edits/);
+        propose(client, 'a', 1);
+        await emacs.until('ecl-mcp-requests');
+    });
+    await emacs.unseen(/MCP:edits/); // its server has ended
+});
