@@ -25,6 +25,19 @@ it does not exist or cannot be examined."
   (with-open-file (stream pathname :element-type '(unsigned-byte 8))
     (file-length stream)))
 
+(defun utf-8-text (bytes)
+  "Returns the text that BYTES, a string of characters below 256, are in UTF-8, or
+BYTES when they are none."
+  (handler-case
+      (let ((stream (ext:make-sequence-input-stream
+                     (map '(vector (unsigned-byte 8)) #'char-code bytes)
+                     :external-format :utf-8)))
+        (with-output-to-string (text)
+          (loop for character = (read-char stream nil)
+                while character
+                do (write-char character text))))
+    (error () bytes)))
+
 (defun call-as-source (pathname function)
   "Calls FUNCTION with another function, which takes the position in PATHNAME
 from which the next definitions come."

@@ -22,18 +22,73 @@ NIL."
        (compiled-call-p (evaluation-form evaluation))
        "Compiled code has frames and locals only if compiled with (debug 3)."))
 
+(defconstant +excerpt-before+ 1
+  "Lines of source shown before the line that is meant.")
+
+(defconstant +excerpt-after+ 5
+  "Lines of source shown after that line.")
+
+(defconstant +excerpt-characters+ 120
+  "Characters shown of a line of source.")
+
+(defun source-excerpt (text line)
+  "Returns the lines of TEXT around LINE, which is marked, each with its number."
+  (with-input-from-string (stream text)
+    (with-output-to-string (out)
+      (loop with last = (+ line +excerpt-after+)
+            for number from 1 to last
+            for content = (read-line stream nil)
+            while content
+            do (when (>= number (- line +excerpt-before+))
+                 (format out "~:[~%~;~]~:[ ~;>~]~vd  ~a"
+                         (= number (max 1 (- line +excerpt-before+)))
+                         (= number line)
+                         (1+ (length (princ-to-string last)))
+                         number
+                         (shorten (string-right-trim '(#\Return #\Space)
+                                                     content)
+                                  +excerpt-characters+)))))))
+
+(defun evaluation-excerpt (evaluation)
+  "Returns the lines of the file that EVALUATION was loading, around the form
+that failed, or NIL."
+  (when (and (evaluation-source evaluation)
+             (member (evaluation-phase evaluation) '(:read :eval :load)))
+    (let* ((text (evaluation-text evaluation))
+           (at (if (and (eq :read (evaluation-phase evaluation))
+                        (not (typep (evaluation-condition evaluation)
+                                    'end-of-file)))
+                   (values (line-and-column
+                            text (min (evaluation-position evaluation)
+                                      (length text))))
+                   (form-line text (evaluation-form-start evaluation)))))
+      (source-excerpt (if (evaluation-source-file evaluation)
+                          text
+                          (utf-8-text text))
+                      at))))
+
+(defgeneric condition-details (condition)
+  (:documentation "Returns what DESCRIBE-LAST-ERROR says about CONDITION in place
+of its message, or NIL.")
+  (:method (condition)
+    (declare (ignore condition))
+    nil))
+
 (defun record-text (record limit)
   "Returns what is known about the error of RECORD, with LIMIT frames."
   (let* ((evaluation (error-record-evaluation record))
          (*package* (or (evaluation-package evaluation) *package*)))
     (with-result-syntax ()
       (format nil "~a: ~a~%~%Exact class: ~s~%Restarts: ~:[none~;~:*~{~a~^, ~}~]~
-                   ~@[~%~a~]~@[~%~%[Backtrace]~%~a~]~@[~%~a~]"
+                   ~@[~%~a~]~@[~%~%[Source]~%~a~]~@[~%~%[Backtrace]~%~a~]~
+                   ~@[~%~a~]"
               (error-record-class record)
-              (error-record-message record)
+              (or (condition-details (evaluation-condition evaluation))
+                  (error-record-message record))
               (type-of (evaluation-condition evaluation))
               (evaluation-restarts evaluation)
               (place-text evaluation)
+              (ignore-errors (evaluation-excerpt evaluation))
               (evaluation-backtrace evaluation :limit limit :locals t)
               (missing-frames-text evaluation)))))
 

@@ -6,13 +6,24 @@
 (in-package #:ecl-mcp)
 
 (define-condition system-compilation-failed (compilation-failed)
-  ()
+  ((excerpts :initarg :excerpts :reader compilation-failed-excerpts))
   (:documentation "A file of a system does not compile; LINES say why, COUNT is
-the number of the errors.")
+the number of the errors, EXCERPTS are the lines of source around the first
+ones, or NIL each.")
   (:report (lambda (condition stream)
              (format stream "~{~a~%~}~d error~:p; the system was not loaded."
                      (compilation-failed-lines condition)
                      (compilation-failed-count condition)))))
+
+(defmethod condition-details ((condition system-compilation-failed))
+  (format nil "~d error~:p; the system was not loaded.~%~:{~%~a~@[~%~a~]~%~}~%~
+               Correct this and load the system again; compile-form with path ~
+               checks one file."
+          (compilation-failed-count condition)
+          (loop for line in (compilation-failed-lines condition)
+                for rest = (compilation-failed-excerpts condition)
+                  then (cdr rest)
+                collect (list line (car rest)))))
 
 (defmethod condition-label ((condition system-compilation-failed))
   (symbol-label 'compilation-failed))
@@ -20,9 +31,12 @@ the number of the errors.")
 (defconstant +errors-shown+ 50
   "Errors that are shown of one load; the rest are counted.")
 
+(defconstant +excerpts-shown+ 5
+  "Errors of one load of which the lines of source are shown.")
+
 (define-record (load-report (:constructor make-load-report ()))
   "What is known about a load."
-  (errors '())                          ; lines, newest first
+  (errors '())                          ; (TEXT FILE LINE), newest first
   (warnings '())                        ; about the workspace, newest first
   (put-away '())                        ; of libraries, newest first
   (texts '()))                          ; (FILE . TEXT) of the last file
@@ -221,11 +235,18 @@ names that they use are recorded."
           (setf (load-report-texts *load-report*) (cons file text))
           text))))
 
+(defun line-in-file (file position)
+  "Returns the line in FILE of the form at POSITION or after it, or NIL."
+  (let ((text (and position (>= position 0) (report-text file))))
+    (and text (form-line text (min position (length text))))))
+
+(defun place-label (file line)
+  "Returns \"FILE:LINE\", or \"FILE\" when LINE is NIL."
+  (format nil "~a~@[:~d~]" (source-label file) line))
+
 (defun place-in-file (file position)
   "Returns \"FILE:LINE\", the line of the form at POSITION or after it."
-  (let ((text (and position (>= position 0) (report-text file))))
-    (format nil "~a~@[:~d~]" (source-label file)
-            (and text (form-line text (min position (length text)))))))
+  (place-label file (line-in-file file position)))
 
 (defun top-level-form (condition)
   "Returns the top-level form in which the compiler has found CONDITION, or
@@ -254,44 +275,47 @@ wraps, or NIL."
     (and (typep wrapped '(or reader-error end-of-file))
          wrapped)))
 
-(defun unfinished-line (condition file)
-  "Returns the line about CONDITION, the end of FILE in the middle of a form."
+(defun unfinished-parts (condition file)
+  "Returns what ERROR-PARTS does about CONDITION, the end of FILE in the middle of
+a form."
   (let* ((text (report-text file))
          (scan (scan-code text))
          (start (or (scan-form-start scan) (scan-unfinished-start scan))))
-    (load-line (condition-label condition)
-               (place-in-file file (or start 0))
-               (describe-unfinished text scan)
-               nil)))
+    (list (condition-label condition)
+          (line-in-file file (or start 0))
+          (describe-unfinished text scan)
+          nil)))
 
-(defun error-line (condition file)
-  "Returns the line about CONDITION, an error of the compiler in FILE."
-  (let ((reading (reading-failure condition))
-        (place (place-in-file file (compiler-position))))
+(defun error-parts (condition file)
+  "Returns a list about CONDITION, an error of the compiler in FILE: a label, the
+line or NIL, the message, and the form or NIL."
+  (let ((reading (reading-failure condition)))
     (cond ((and (typep reading 'end-of-file) (report-text file))
-           (unfinished-line reading file))
+           (unfinished-parts reading file))
           (reading
            (multiple-value-bind (text position) (reader-error-text reading)
-             (load-line (condition-label reading)
-                        (if position
-                            (place-in-line file position)
-                            place)
-                        (one-line (or text (message-text reading)))
-                        nil)))
+             (let ((all (and position (report-text file))))
+               (list (condition-label reading)
+                     (if all
+                         (values (line-and-column all position))
+                         (line-in-file file (compiler-position)))
+                     (one-line (or text (message-text reading)))
+                     nil))))
           (t
-           (load-line "ERROR" (place-in-file file
-                                             (or (compiler-message-position
-                                                  condition)
-                                                 (compiler-position)))
-                      (or (c-compiler-text condition)
-                          (compiler-text condition))
-                      (top-level-form condition))))))
+           (list "ERROR"
+                 (line-in-file file (or (compiler-message-position condition)
+                                        (compiler-position)))
+                 (or (c-compiler-text condition)
+                     (compiler-text condition))
+                 (top-level-form condition))))))
 
-(defun place-in-line (file position)
-  "Returns \"FILE:LINE\", the line of POSITION itself."
-  (let ((text (report-text file)))
-    (format nil "~a~@[:~d~]" (source-label file)
-            (and text (values (line-and-column text position))))))
+(defun note-load-error (condition file)
+  "Records CONDITION, an error of the compiler in FILE."
+  (destructuring-bind (label line text form) (error-parts condition file)
+    (pushnew (list (load-line label (place-label file line) text form)
+                   file line)
+             (load-report-errors *load-report*)
+             :test #'equal)))
 
 (defun warning-line (condition file)
   "Returns the line about CONDITION, a warning while FILE is compiled or
@@ -354,18 +378,28 @@ compiler has said, or is about files that Debian leaves out."
               (tell-place *evaluation*)))))
     (t
      (when (and *component-source* (compiler-condition-p condition :error))
-       (pushnew (error-line condition *component-source*)
-                (load-report-errors *load-report*) :test #'string=)))))
+       (note-load-error condition *component-source*)))))
 
 (defun fail-with-errors ()
   "Signals what the compiler has said, in place of ASDF's condition, which does
 not say it."
-  (let* ((lines (reverse (load-report-errors *load-report*)))
-         (count (length lines)))
-    (when lines
+  (let* ((errors (stable-sort (reverse (load-report-errors *load-report*))
+                              #'< :key (lambda (error)
+                                         (or (third error) 0))))
+         (count (length errors)))
+    (when errors
       (error 'system-compilation-failed
-             :lines (subseq lines 0 (min count +errors-shown+))
-             :count count))))
+             :lines (mapcar #'first
+                            (subseq errors 0 (min count +errors-shown+)))
+             :count count
+             :excerpts (loop for (nil file line) in errors
+                             repeat +excerpts-shown+
+                             collect (file-excerpt file line))))))
+
+(defun file-excerpt (file line)
+  "Returns the lines of FILE around LINE, or NIL."
+  (and line
+       (ignore-errors (source-excerpt (source-file-text file) line))))
 
 (defun form-end (text start)
   "Returns the position after the form at START in TEXT."
