@@ -18,6 +18,7 @@
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 (require 'ecl-mcp-review-submit)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval")
@@ -88,12 +89,12 @@ Choose the rule first.  Then accept what is open here, and submit it."
          (review (ecl-mcp-review--live)))
     (if (not rule) (ecl-mcp--report "No rule was made")
       (ecl-mcp-permissions-add rule request)
-      (ecl-mcp-review--remember review)
+      (ecl-mcp-review--remember review (ecl-mcp-review--units review))
       (dolist (unit (ecl-mcp-review--units review))
         (when (and (eq (ecl-mcp-hunk-state unit) 'open)
                    (not (ecl-mcp-hunk-stale unit)))
           (setf (ecl-mcp-hunk-state unit) 'accepted)))
-      (ecl-mcp-review--draw)
+      (ecl-mcp-review--redraw)
       (unwind-protect (ecl-mcp-review-submit)
         (ecl-mcp-approval-answer--resolve-others)))))
 
