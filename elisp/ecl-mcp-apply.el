@@ -234,15 +234,26 @@ widened."
                                          (reverse items))))))
      and do (cl-incf shift (- new (length (ecl-mcp-hunk-old-text hunk)))))))
 
+(defun ecl-mcp-apply--at-places (hunks places text)
+  "TEXT with HUNKS put at PLACES."
+  (let ((pieces nil) (start 0))
+    (cl-loop for hunk in hunks for place in places
+             when place do
+             (push (substring text start (1- place)) pieces)
+             (push (ecl-mcp-hunk-new-text hunk) pieces)
+             (setq start (+ (1- place)
+                            (length (ecl-mcp-hunk-old-text hunk)))))
+    (push (substring text start) pieces)
+    (apply #'concat (nreverse pieces))))
+
 (defun ecl-mcp-apply-to-text (hunks base text)
   "Put HUNKS, made from the text BASE, into TEXT.
 The result is a cons of the new text and the list of places, nil for a stale
 hunk."
-  (with-temp-buffer
-    (insert text)
-    (let ((places (ecl-mcp-apply-places hunks base)))
-      (ecl-mcp-apply--insert-hunks hunks places)
-      (cons (buffer-string) places))))
+  (let ((places (with-temp-buffer
+                  (insert text)
+                  (ecl-mcp-apply-places hunks base))))
+    (cons (ecl-mcp-apply--at-places hunks places text) places)))
 
 ;;;; Buffers
 
@@ -329,7 +340,7 @@ If the change cannot be made, nothing is changed and an error is signalled."
       (let* ((before (ecl-mcp-save-text))
              (clean (not (buffer-modified-p)))
              (places (ecl-mcp-apply-places hunks base))
-             (expected (car (ecl-mcp-apply-to-text hunks base before)))
+             (expected (ecl-mcp-apply--at-places hunks places before))
              (changes (not (equal before expected)))
              (change nil) (regions nil) (note nil))
         (when changes

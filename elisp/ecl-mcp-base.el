@@ -165,6 +165,15 @@ Also add it to the message buffer."
   (apply #'ecl-mcp--note 'info format args)
   (message "ecl-mcp: %s" (apply #'format-message format args)))
 
+(defconst ecl-mcp--garbage (* 64 1024 1024)
+  "Bytes of garbage that a task of a moment may leave before it is collected.")
+
+(defmacro ecl-mcp--collecting-later (&rest body)
+  "Evaluate BODY, a task of a moment, and collect garbage only afterwards."
+  (declare (indent 0) (debug t))
+  `(let ((gc-cons-threshold (max gc-cons-threshold ecl-mcp--garbage)))
+     ,@body))
+
 (defmacro ecl-mcp--noting-errors (what &rest body)
   "Run BODY; if it fails, note an error about WHAT, a string.
 Filters, sentinels and timers use this: an error in them has no other handler.

@@ -144,7 +144,9 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
       :loads (eq (alist-get 'loads params) t)
       :message (ecl-mcp--string (alist-get 'message params))
       :remember (eq (alist-get 'remember params) t)
-      :review (and (consp review) (ecl-mcp--json-plain review))
+      :review (and (consp review)
+                   (ecl-mcp--collecting-later
+                     (ecl-mcp--json-plain review)))
       :seconds (and (numberp seconds) seconds)
       :time (float-time)))))
 
@@ -302,7 +304,8 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   "Act on LINE, the bytes of a message from CONNECTION."
   (unless (string-blank-p line)
     (let ((message (condition-case err
-                       (ecl-mcp--json-parse line)
+                       (ecl-mcp--collecting-later
+                         (ecl-mcp--json-parse line))
                      (error
                       (ecl-mcp-editor--fault
                        connection

@@ -55,7 +55,18 @@ Finding the smallest takes time proportional to the square of that number.")
 
 (defun ecl-mcp-hunk--side (items sign)
   "The text of those ITEMS that do not have SIGN."
-  (mapconcat #'cdr (cl-remove sign items :key #'car) ""))
+  (let ((lines nil))
+    (dolist (item items)
+      (unless (eql sign (car item))
+        (push (cdr item) lines)))
+    (apply #'concat (nreverse lines))))
+
+(defun ecl-mcp-hunk--count (items sign)
+  "The number of ITEMS that do not have SIGN."
+  (let ((count 0))
+    (dolist (item items count)
+      (unless (eql sign (car item))
+        (cl-incf count)))))
 
 (defun ecl-mcp-hunk-old-text (hunk)
   "The text that HUNK replaces."
@@ -71,15 +82,15 @@ Finding the smallest takes time proportional to the square of that number.")
 
 (defun ecl-mcp-hunk-old-count (hunk)
   "The number of lines that HUNK replaces."
-  (cl-count ?+ (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
+  (ecl-mcp-hunk--count (ecl-mcp-hunk-items hunk) ?+))
 
 (defun ecl-mcp-hunk-new-count (hunk)
   "The number of lines that replace them, as decided for HUNK."
-  (cl-count ?- (ecl-mcp-hunk-result hunk) :key #'car :test-not #'eql))
+  (ecl-mcp-hunk--count (ecl-mcp-hunk-result hunk) ?-))
 
 (defun ecl-mcp-hunk-changed-count (hunk)
   "The number of lines that HUNK removes or adds."
-  (cl-count ?\s (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
+  (ecl-mcp-hunk--count (ecl-mcp-hunk-items hunk) ?\s))
 
 (defun ecl-mcp-hunk--refused (items)
   "ITEMS without their changes: all old lines stay."
@@ -104,8 +115,9 @@ Parts that are not accepted keep the old lines."
 
 (defun ecl-mcp-hunk-accepted-p (hunk)
   "Whether HUNK or a part of it is accepted."
-  (cl-some (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted))
-           (ecl-mcp-hunk-units hunk)))
+  (if-let ((parts (ecl-mcp-hunk-parts hunk)))
+      (cl-some (lambda (part) (eq (ecl-mcp-hunk-state part) 'accepted)) parts)
+    (eq (ecl-mcp-hunk-state hunk) 'accepted)))
 
 (defun ecl-mcp-hunk-copy-all (hunks)
   "A copy of HUNKS with independent decisions."
@@ -177,7 +189,9 @@ SOME says whether other parts of its hunk are accepted."
 
 (defun ecl-mcp-hunk-changed-p (hunk)
   "Whether the new text of HUNK differs from the proposed one."
-  (not (equal (ecl-mcp-hunk-new-text hunk) (ecl-mcp-hunk-proposed-text hunk))))
+  (and (or (ecl-mcp-hunk-parts hunk) (ecl-mcp-hunk-edited hunk))
+       (not (equal (ecl-mcp-hunk-new-text hunk)
+                   (ecl-mcp-hunk-proposed-text hunk)))))
 
 (defun ecl-mcp-hunk-answer (hunk)
   "The decision about HUNK, as an alist of the editor protocol."

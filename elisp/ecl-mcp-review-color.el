@@ -13,6 +13,7 @@
 (require 'smerge-mode)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 
 (defconst ecl-mcp-review-refine-limit 20000
   "Characters of a change above which differing words are not highlighted.")
@@ -203,11 +204,25 @@ This is done when they become visible."
 
 ;;;; Views
 
+(defun ecl-mcp-review--refine-again ()
+  "Remove the highlighting of differing words; let them be compared again."
+  (remove-overlays (point-min) (point-max) 'ecl-mcp-fine t)
+  (remove-text-properties (point-min) (point-max) '(ecl-mcp-coarse nil))
+  (when ecl-mcp-review--refine
+    (let ((place (point-min)))
+      (while (setq place (text-property-any place (point-max)
+                                            'ecl-mcp-done t))
+        (let ((region (ecl-mcp-review--region-at place)))
+          (put-text-property (car region) (cdr region) 'ecl-mcp-coarse t)
+          (setq place (cdr region)))))
+    (ecl-mcp-review--refine-soon)))
+
 (defun ecl-mcp-review-toggle-refine ()
   "Toggle highlighting of words that differ."
   (interactive)
   (setq ecl-mcp-review--refine (not ecl-mcp-review--refine))
-  (ecl-mcp-review--draw)
+  (with-silent-modifications
+    (ecl-mcp-review--refine-again))
   (ecl-mcp--report "Differing words are %s."
                    (if ecl-mcp-review--refine "highlighted" "not highlighted")))
 
@@ -215,7 +230,7 @@ This is done when they become visible."
   "Toggle dimming of changes of white space only; they remain changes."
   (interactive)
   (setq ecl-mcp-review--space (not ecl-mcp-review--space))
-  (ecl-mcp-review--draw)
+  (ecl-mcp-review--redraw)
   (ecl-mcp--report "Changes of white space are %s."
                    (if ecl-mcp-review--space
                        "dimmed, but still made"

@@ -25,6 +25,9 @@
 (defconst ecl-mcp-review-lines-limit 2000
   "Changed lines above which a review is shown without syntax and refinement.")
 
+(defconst ecl-mcp-review-hunk-limit 1000
+  "The same for a single hunk, whose lines get their faces all at once.")
+
 (defconst ecl-mcp-review-width-limit 5000
   "Characters of a line above which it is shown so, and in pieces.
 Emacs is slow with longer lines.")
@@ -46,6 +49,9 @@ Emacs is slow with longer lines.")
 
 (defvar-local ecl-mcp-review--space nil
   "Whether changes of white space only are dimmed.")
+
+(defvar-local ecl-mcp-review--rest nil
+  "What is not drawn yet: hunks, and the files of a review of several.")
 
 ;;;; Units
 
@@ -91,9 +97,9 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
            (get-text-property (1- (point)) 'ecl-mcp-unit))
       (user-error "No hunk here")))
 
-(defun ecl-mcp-review--remember (review)
-  "Store the decisions about REVIEW, so that later ones can be undone."
-  (push (ecl-mcp-hunk-copy-all (ecl-mcp-review--hunks review))
+(defun ecl-mcp-review--remember (review units)
+  "Store the decisions about UNITS of REVIEW, so that later ones can be undone."
+  (push (mapcar (lambda (unit) (cons unit (ecl-mcp-hunk-copy unit))) units)
         (ecl-mcp-review--history review)))
 
 (defun ecl-mcp-review--width (review)
@@ -186,6 +192,7 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
     (when-let ((reason (ecl-mcp-review--reason review)))
       (ecl-mcp-review--insert-reason reason))
     (insert "\n")
+    (put-text-property start (point) 'ecl-mcp-above review)
     (ecl-mcp-review--show-hidden start (point))))
 
 (defun ecl-mcp-review--insert-file (file)
@@ -197,6 +204,7 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
     (put-text-property start (point) 'ecl-mcp-file file)
     (dolist (note (ecl-mcp-review--file-notes file))
       (insert (ecl-mcp--visible note) "\n"))
+    (put-text-property start (point) 'ecl-mcp-above file)
     (ecl-mcp-review--show-hidden start (point))))
 
 ;;;; Units drawn
@@ -223,31 +231,36 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
   (format (if (ecl-mcp-hunk-part unit) "%d.%d" "%d")
           (ecl-mcp-hunk-number unit) (ecl-mcp-hunk-part unit)))
 
+(defun ecl-mcp-review--ordinal (unit)
+  "Which hunk UNIT is, or which part of a divided one, and of how many."
+  (let ((hunk (format "hunk %d of %d" (ecl-mcp-hunk-number unit)
+                      ecl-mcp-review--hunk-count))
+        (part (ecl-mcp-hunk-part unit)))
+    (if (not part) hunk
+      (format "%s, part %d of %d" hunk part
+              (length (ecl-mcp-hunk-parts
+                       (nth (1- (ecl-mcp-hunk-number unit))
+                            (ecl-mcp-review--hunks
+                             ecl-mcp-review--current))))))))
+
 (defun ecl-mcp-review--insert-header (unit)
   "Insert the line above UNIT."
-  (insert
-   (propertize (format "@@ %s %s @@"
-                       (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place unit)
-                                           (ecl-mcp-hunk-old-count unit))
-                       (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place unit)
-                                           (ecl-mcp-hunk-new-count unit)))
-               'face 'diff-hunk-header
-               'mouse-face 'highlight
-               'help-echo "mouse-1: hide or show the lines"
-               'ecl-mcp-review-part 'header)
-   (format " hunk %s of %d " (ecl-mcp-review--label unit)
-           ecl-mcp-review--hunk-count)
-   (ecl-mcp-review--tag unit (ecl-mcp-hunk-stale unit))
-   "\n"))
-
-(defun ecl-mcp-review--runs (items)
-  "Group ITEMS into runs of changed or unchanged items, each a list."
-  (let (runs)
-    (dolist (item items)
-      (if (and runs (eq (eql (car item) ?\s) (eql (caaar runs) ?\s)))
-          (push item (car runs))
-        (push (list item) runs)))
-    (nreverse (mapcar #'nreverse runs))))
+  (let ((range (concat "@@ " (ecl-mcp-hunk-range
+                              "-" (ecl-mcp-hunk-place unit)
+                              (ecl-mcp-hunk-old-count unit))
+                       " " (ecl-mcp-hunk-range
+                            "+" (ecl-mcp-hunk-new-place unit)
+                            (ecl-mcp-hunk-new-count unit))
+                       " @@"))
+        (start (point)))
+    (insert (concat range " " (ecl-mcp-review--ordinal unit) " "
+                    (ecl-mcp-review--tag unit (ecl-mcp-hunk-stale unit))
+                    "\n"))
+    (add-text-properties start (+ start (length range))
+                         '(face diff-hunk-header
+                           mouse-face highlight
+                           help-echo "mouse-1: hide or show the lines"
+                           ecl-mcp-review-part header))))
 
 (defun ecl-mcp-review--space-only-p (run)
   "Whether RUN of items changes nothing except white space within lines."
@@ -264,35 +277,55 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
         ((eql sign ?+) 'diff-added)
         (t 'diff-context)))
 
-(defun ecl-mcp-review--pieces (item)
-  "ITEM as shown: a list of items, several if its line is very long.
+(defun ecl-mcp-review--pieces (sign line)
+  "LINE with SIGN in pieces, since it is very long.
 A backslash with the face `escape-glyph' marks where such a line continues."
-  (let* ((line (cdr item)) (length (length line))
-         (mark (concat (propertize "\\" 'face 'escape-glyph) "\n")))
-    (if (<= length ecl-mcp-review-width-limit)
-        (list item)
-      (cl-loop for start from 0 below length by ecl-mcp-review-piece
-               for end = (min length (+ start ecl-mcp-review-piece))
-               collect (cons (car item)
-                             (concat (substring line start end)
-                                     (and (< end length) mark)))))))
+  (let ((length (length line)))
+    (mapconcat (lambda (start)
+                 (concat sign (substring line start
+                                         (min length
+                                              (+ start ecl-mcp-review-piece)))))
+               (number-sequence 0 (1- length) ecl-mcp-review-piece)
+               (concat (propertize "\\" 'face 'escape-glyph) "\n"))))
 
-(defun ecl-mcp-review--insert-side (items quiet)
-  "Insert ITEMS, which have the same sign, as lines of a diff; dimmed if QUIET."
-  (let ((start (point)) (sign (caar items)))
-    (insert (ecl-mcp-hunk-unified (mapcan #'ecl-mcp-review--pieces items)))
+(defun ecl-mcp-review--side-text (items end sign)
+  "The lines of a diff for those ITEMS before the tail END that have SIGN."
+  (let ((texts nil) (mark (string sign)))
+    (while (not (eq items end))
+      (pcase-let ((`(,own . ,line) (pop items)))
+        (when (eql own sign)
+          (if (> (length line) ecl-mcp-review-width-limit)
+              (push (ecl-mcp-review--pieces mark line) texts)
+            (push mark texts)
+            (push line texts))
+          (unless (string-suffix-p "\n" line)
+            (push "\n\\ No newline at end of file\n" texts)))))
+    (apply #'concat (nreverse texts))))
+
+;; Each text that is inserted costs Emacs as much as a text property.
+
+(defun ecl-mcp-review--insert-side (items end sign quiet)
+  "Insert those ITEMS before the tail END that have SIGN, as lines of a diff.
+They are dimmed if QUIET."
+  (let ((start (point)))
+    (insert (ecl-mcp-review--side-text items end sign))
     (add-face-text-property start (point)
                             (ecl-mcp-review--line-face sign quiet) t)
     (put-text-property start (point) 'ecl-mcp-sign (and (not quiet) sign))))
 
 (defun ecl-mcp-review--insert-items (items rejected)
   "Insert ITEMS as lines of a diff; dimmed if REJECTED."
-  (dolist (run (ecl-mcp-review--runs items))
-    (let ((quiet (or rejected
-                     (and ecl-mcp-review--space
-                          (ecl-mcp-review--space-only-p run)))))
-      (pcase-dolist (`(,_ . ,side) (seq-group-by #'car run))
-        (ecl-mcp-review--insert-side side quiet)))))
+  (while items
+    (let ((kept (eql (caar items) ?\s)) (end (cdr items)))
+      (while (and end (eq kept (eql (caar end) ?\s)))
+        (setq end (cdr end)))
+      (let ((quiet (or rejected
+                       (and ecl-mcp-review--space (not kept)
+                            (ecl-mcp-review--space-only-p
+                             (cl-ldiff items end))))))
+        (dolist (sign (if kept '(?\s) '(?- ?+)))
+          (ecl-mcp-review--insert-side items end sign quiet)))
+      (setq items end))))
 
 (defun ecl-mcp-review--hide (start end)
   "Hide the lines of the unit from START to END, except for the first."
@@ -301,6 +334,12 @@ A backslash with the face `escape-glyph' marks where such a line continues."
     (overlay-put overlay 'evaporate t)
     (overlay-put overlay 'invisible 'ecl-mcp-fold)
     (overlay-put overlay 'isearch-open-invisible #'delete-overlay)))
+
+(defun ecl-mcp-review--look (unit)
+  "What decides how UNIT is drawn in this buffer."
+  (list (ecl-mcp-hunk-state unit) (ecl-mcp-hunk-stale unit)
+        (ecl-mcp-hunk-reason unit) (ecl-mcp-hunk-folded unit)
+        ecl-mcp-review--space (ecl-mcp-hunk-edited unit)))
 
 (defun ecl-mcp-review--insert-unit (unit)
   "Insert UNIT."
@@ -311,54 +350,27 @@ A backslash with the face `escape-glyph' marks where such a line continues."
      (or (eq (ecl-mcp-hunk-state unit) 'rejected)
          (ecl-mcp-hunk-stale unit)))
     (put-text-property start (point) 'ecl-mcp-unit unit)
+    (put-text-property start (1+ start) 'ecl-mcp-look
+                       (ecl-mcp-review--look unit))
     (ecl-mcp-review--show-hidden start (point))
     (when (ecl-mcp-hunk-folded unit)
       (ecl-mcp-review--hide start (point)))))
 
-(defun ecl-mcp-review--draw-unit (unit)
-  "Draw UNIT again in its place."
-  (pcase-let ((inhibit-read-only t)
-              (`(,start . ,end) (ecl-mcp-review--unit-region unit))
-              (column (current-column))
-              (line (line-number-at-pos)))
-    (save-excursion
-      (remove-overlays start end)
-      (delete-region start end)
-      (goto-char start)
-      (ecl-mcp-review--insert-unit unit))
-    (set-buffer-modified-p nil)
-    (goto-char (point-min))
-    (forward-line (1- line))
-    (move-to-column column))
-  (ecl-mcp-review--draw-counts))
+(defun ecl-mcp-review--settled-p (place)
+  "Whether the unit at PLACE is drawn as it is decided now."
+  (let ((region (ecl-mcp-review--region-at place)))
+    (and region
+         (equal (get-text-property (car region) 'ecl-mcp-look)
+                (ecl-mcp-review--look
+                 (get-text-property (car region) 'ecl-mcp-unit))))))
 
 (defun ecl-mcp-review--plain-p (review)
   "Whether REVIEW is too large to be shown with syntax and refinement."
-  (or (> (apply #'+ (mapcar #'ecl-mcp-hunk-changed-count
-                            (ecl-mcp-review--hunks review)))
-         ecl-mcp-review-lines-limit)
+  (or (let ((counts (mapcar #'ecl-mcp-hunk-changed-count
+                            (ecl-mcp-review--hunks review))))
+        (or (> (apply #'+ counts) ecl-mcp-review-lines-limit)
+            (> (apply #'max 0 counts) ecl-mcp-review-hunk-limit)))
       (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)))
-
-(defun ecl-mcp-review--draw ()
-  "Draw the review of this buffer from its data."
-  (let ((inhibit-read-only t)
-        (review ecl-mcp-review--current)
-        (line (line-number-at-pos)))
-    (setq ecl-mcp-review--plain (ecl-mcp-review--plain-p review)
-          ecl-mcp-review--hunk-count (length (ecl-mcp-review--hunks review)))
-    (remove-overlays)
-    (erase-buffer)
-    (ecl-mcp-review--insert-head review)
-    (dolist (file (ecl-mcp-review--all-files review))
-      (when (ecl-mcp-review--files review)
-        (ecl-mcp-review--insert-file file))
-      (dolist (hunk (ecl-mcp-review--own-hunks file))
-        (dolist (unit (ecl-mcp-hunk-units hunk))
-          (ecl-mcp-review--insert-unit unit))))
-    (set-buffer-modified-p nil)
-    (goto-char (point-min))
-    (forward-line (1- line)))
-  (ecl-mcp-review--draw-counts))
 
 ;;;; The header line
 
@@ -407,6 +419,14 @@ A backslash with the face `escape-glyph' marks where such a line continues."
          (left (and request (ecl-mcp-request-left-text request))))
     (if left (concat " · " left) "")))
 
+(defun ecl-mcp-review--drawn ()
+  "How much of the review of this buffer is drawn, or \"\" for all of it."
+  (if ecl-mcp-review--rest
+      (format " · %d drawn" (- ecl-mcp-review--hunk-count
+                               (cl-count-if #'ecl-mcp-hunk-p
+                                            ecl-mcp-review--rest)))
+    ""))
+
 (defun ecl-mcp-review--draw-counts ()
   "Show the progress of the review of this buffer in the header line."
   (let* ((review ecl-mcp-review--current)
@@ -423,6 +443,7 @@ A backslash with the face `escape-glyph' marks where such a line continues."
                          (ecl-mcp-review--over review)))
              " · ")
             t t)
+           '(:eval (ecl-mcp-review--drawn))
            '(:eval (ecl-mcp-review--left))))
     (force-mode-line-update)))
 

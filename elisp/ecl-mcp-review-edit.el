@@ -14,6 +14,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 (require 'ecl-mcp-review-submit)
 
 (defvar-local ecl-mcp-review-edit--unit nil
@@ -44,7 +45,7 @@
   "Make TEXT the new text of UNIT in REVIEW, and accept it."
   (unless (ecl-mcp-review-edit--live-p unit review)
     (user-error "This hunk can no longer be decided"))
-  (ecl-mcp-review--remember review)
+  (ecl-mcp-review--remember review (list unit))
   (ecl-mcp-hunk-edit unit (ecl-mcp-review-edit--whole-lines unit text))
   (setf (ecl-mcp-hunk-shown unit) t)
   (setf (ecl-mcp-hunk-state unit) 'accepted)

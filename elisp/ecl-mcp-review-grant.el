@@ -18,6 +18,7 @@
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 (require 'ecl-mcp-review-submit)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval")
@@ -155,12 +156,12 @@ Begin with SCOPE.  Return non-nil if there is one now."
 Then accept what is open here, and submit it."
   (when (ecl-mcp-review-grant--make 'allow scope)
     (let ((review (ecl-mcp-review--live)))
-      (ecl-mcp-review--remember review)
+      (ecl-mcp-review--remember review (ecl-mcp-review--units review))
       (dolist (unit (ecl-mcp-review--units review))
         (when (and (eq (ecl-mcp-hunk-state unit) 'open)
                    (not (ecl-mcp-hunk-stale unit)))
           (setf (ecl-mcp-hunk-state unit) 'accepted)))
-      (ecl-mcp-review--draw)
+      (ecl-mcp-review--redraw)
       (unwind-protect (ecl-mcp-review-submit)
         (ecl-mcp-approval-answer--resolve-others)))))
 

@@ -17,6 +17,7 @@
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 
 (defcustom ecl-mcp-review-highlight-seconds 1.5
   "How long the lines changed by a review are highlighted, in seconds."
@@ -53,33 +54,55 @@ If it was killed, visit the file again."
                         (large-file-warning-threshold nil))
                     (find-file-noselect path t)))))))
 
+(defun ecl-mcp-review--version (buffer)
+  "What tells the present text of BUFFER from another one."
+  (cons buffer (buffer-chars-modified-tick buffer)))
+
 (defun ecl-mcp-review--find-stale (review)
   "Note which hunks of REVIEW have no place in their buffers.
 Return those that had one before."
   (mapcan #'ecl-mcp-review--find-stale-in (ecl-mcp-review--all-files review)))
 
 (defun ecl-mcp-review--find-stale-in (review)
-  "The same for REVIEW, of one file."
-  (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
-                          (ecl-mcp-visit-buffer
-                           (ecl-mcp-review--path review)))))
-    (let* ((hunks (ecl-mcp-review--own-hunks review))
-           (places (with-current-buffer buffer
-                     (save-restriction
-                       (widen)
-                       (ecl-mcp-apply-places
-                        hunks (ecl-mcp-review--base review))))))
-      (cl-loop for hunk in hunks for place in places
-               for was = (ecl-mcp-hunk-stale hunk)
-               do (dolist (one (cons hunk (ecl-mcp-hunk-parts hunk)))
-                    (setf (ecl-mcp-hunk-stale one) (null place)))
-               when (and (null place) (not was)) collect hunk))))
+  "The same for REVIEW, of one file.
+If its buffer has the same text as the last time, nothing is to be found."
+  (when-let* ((buffer (and (ecl-mcp-review--in-buffer review)
+                           (ecl-mcp-visit-buffer
+                            (ecl-mcp-review--path review))))
+              (version (ecl-mcp-review--version buffer)))
+    (unless (equal version (ecl-mcp-review--checked review))
+      (setf (ecl-mcp-review--checked review) version)
+      (ecl-mcp--collecting-later
+        (ecl-mcp-review--note-stale
+         (ecl-mcp-review--own-hunks review)
+         (with-current-buffer buffer
+           (save-restriction
+             (widen)
+             (ecl-mcp-apply-places (ecl-mcp-review--own-hunks review)
+                                   (ecl-mcp-review--base review)))))))))
+
+(defun ecl-mcp-review--note-stale (hunks places)
+  "Note which HUNKS have no place in PLACES; return those that had one before."
+  (cl-loop for hunk in hunks for place in places
+           for was = (ecl-mcp-hunk-stale hunk)
+           do (dolist (one (cons hunk (ecl-mcp-hunk-parts hunk)))
+                (setf (ecl-mcp-hunk-stale one) (null place)))
+           when (and (null place) (not was)) collect hunk))
 
 (defun ecl-mcp-review-refresh (&rest _)
   "Check again whether the old lines of the hunks are in the text, and redraw."
   (interactive)
   (ecl-mcp-review--find-stale ecl-mcp-review--current)
-  (ecl-mcp-review--draw))
+  (ecl-mcp-review--redraw-notes)
+  (ecl-mcp-review--redraw))
+
+(defun ecl-mcp-review--check-again (review)
+  "Redraw this buffer of REVIEW if the text has changed since the last look."
+  (let* ((files (ecl-mcp-review--all-files review))
+         (checked (mapcar #'ecl-mcp-review--checked files)))
+    (ecl-mcp-review--find-stale review)
+    (unless (equal checked (mapcar #'ecl-mcp-review--checked files))
+      (ecl-mcp-review--redraw))))
 
 ;;;; What has been on the screen
 
@@ -221,11 +244,12 @@ What goes wrong with it concerns no other."
 
 (defun ecl-mcp-review--left-out (review result)
   "The numbers of accepted hunks of REVIEW, of one file, not applied by RESULT."
-  (let ((made (cl-loop for hunk in (plist-get result :hunks)
-                       for place in (plist-get result :places)
-                       when place collect hunk)))
+  (let ((made (make-hash-table :test #'eq)))
+    (cl-loop for hunk in (plist-get result :hunks)
+             for place in (plist-get result :places)
+             when place do (puthash hunk t made))
     (cl-loop for hunk in (ecl-mcp-review--own-hunks review)
-             when (and (ecl-mcp-hunk-accepted-p hunk) (not (memq hunk made)))
+             when (and (ecl-mcp-hunk-accepted-p hunk) (not (gethash hunk made)))
              collect (ecl-mcp-hunk-number hunk))))
 
 (defun ecl-mcp-review--applied (review result)
@@ -357,14 +381,15 @@ a list of these."
 (defun ecl-mcp-review--submit (review)
   "Apply the decisions about REVIEW, and report them.
 Changes that were made are reported even if a key is pressed meanwhile."
-  (let* ((inhibit-quit t)
-         (result (let ((inhibit-quit nil))
-                   (ecl-mcp-review--carry-out review))))
-    (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
-    (if (ecl-mcp-review--request review)
-        (ecl-mcp-review--send review (ecl-mcp-review--answer review result))
-      (funcall (ecl-mcp-review--finish review) review result))
-    (ecl-mcp-review--close review)))
+  (ecl-mcp--collecting-later
+    (let* ((inhibit-quit t)
+           (result (let ((inhibit-quit nil))
+                     (ecl-mcp-review--carry-out review))))
+      (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
+      (if (ecl-mcp-review--request review)
+          (ecl-mcp-review--send review (ecl-mcp-review--answer review result))
+        (funcall (ecl-mcp-review--finish review) review result))
+      (ecl-mcp-review--close review))))
 
 (defun ecl-mcp-review-submit ()
   "Apply the accepted hunks, reject open ones, and tell the model.
@@ -376,7 +401,7 @@ If some are open or stale, ask first."
                         ecl-mcp-review-fresh))
       (discard-input)
       (user-error "This review has only just come up; look at it first"))
-    (ecl-mcp-review-refresh)
+    (ecl-mcp-review--check-again review)
     (ecl-mcp-review--note-shown)
     (when-let ((buffer (and (null (ecl-mcp-review--files review))
                             (ecl-mcp-review--in-buffer review)

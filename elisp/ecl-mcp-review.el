@@ -19,6 +19,7 @@
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-turns)
 (require 'ecl-mcp-review-color)
 (require 'ecl-mcp-review-submit)
 (require 'ecl-mcp-review-edit)
@@ -30,7 +31,9 @@
 
 (defun ecl-mcp-review--go-to (unit)
   "Go to the start of UNIT."
-  (when-let ((region (ecl-mcp-review--unit-region unit)))
+  (when-let ((region (or (ecl-mcp-review--unit-region unit)
+                         (progn (ecl-mcp-review--finish-drawing)
+                                (ecl-mcp-review--unit-region unit)))))
     (goto-char (car region))
     (when (and (eq (window-buffer) (current-buffer))
                (not (pos-visible-in-window-p (min (cdr region) (point-max)))))
@@ -105,25 +108,53 @@
 
 ;;;; Decisions
 
+(defun ecl-mcp-review--restore (saved)
+  "Let the units in SAVED, each (UNIT . COPY), be decided as their copies are."
+  (let ((whole nil))
+    (pcase-dolist (`(,unit . ,copy) saved)
+      (let ((parts (ecl-mcp-hunk-parts unit)))
+        (setf (ecl-mcp-hunk-state unit) (ecl-mcp-hunk-state copy)
+              (ecl-mcp-hunk-edited unit) (ecl-mcp-hunk-edited copy)
+              (ecl-mcp-hunk-reason unit) (ecl-mcp-hunk-reason copy)
+              (ecl-mcp-hunk-parts unit) (ecl-mcp-hunk-parts copy))
+        (cond ((eq parts (ecl-mcp-hunk-parts unit)))
+              ((cdr saved) (setq whole t))
+              (t (ecl-mcp-review--draw-hunk parts unit)))))
+    whole))
+
 (defun ecl-mcp-review-undo ()
   "Undo the last decision."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
-         (hunks (or (pop (ecl-mcp-review--history review))
-                    (user-error "No decision to undo"))))
-    (setf (ecl-mcp-review--hunks review) hunks)
+         (saved (or (pop (ecl-mcp-review--history review))
+                    (user-error "No decision to undo")))
+         (whole (ecl-mcp-review--restore saved)))
     (ecl-mcp-review--find-stale review)
-    (ecl-mcp-review--draw)))
+    (if (not whole) (ecl-mcp-review--redraw)
+      (let ((line (line-number-at-pos)))
+        (ecl-mcp-review--draw)
+        (ecl-mcp-review--finish-drawing)
+        (goto-char (point-min))
+        (forward-line (1- line))))))
 
 (defun ecl-mcp-review--decide (units state)
   "Set UNITS of the review of this buffer to STATE."
   (let ((review (ecl-mcp-review--live)))
-    (ecl-mcp-review--remember review)
+    (ecl-mcp-review--remember review units)
     (dolist (unit units)
       (setf (ecl-mcp-hunk-state unit) state))
     (if (null (cdr units))
         (ecl-mcp-review--draw-unit (car units))
-      (ecl-mcp-review--draw))))
+      (ecl-mcp-review--redraw))))
+
+(defun ecl-mcp-review--unit-to-decide ()
+  "The unit at point, if it is on the screen as it is decided now."
+  (let ((unit (ecl-mcp-review--unit)))
+    (unless (ecl-mcp-review--settled-p
+             (if (eobp) (1- (point)) (point)))
+      (ecl-mcp-review--redraw-visible)
+      (user-error "This hunk was not drawn yet; look at it first"))
+    unit))
 
 (defun ecl-mcp-review--refuse-stale (unit)
   "Signal an error if UNIT is stale."
@@ -134,7 +165,7 @@
   "Accept the hunk at point and go to the next open one."
   (interactive)
   (ecl-mcp-review--live)
-  (let ((unit (ecl-mcp-review--unit)))
+  (let ((unit (ecl-mcp-review--unit-to-decide)))
     (ecl-mcp-review--refuse-stale unit)
     (ecl-mcp-review--decide (list unit) 'accepted)
     (ecl-mcp-review--go-to-open unit)))
@@ -142,7 +173,7 @@
 (defun ecl-mcp-review-reject ()
   "Reject the hunk at point and go to the next open one."
   (interactive)
-  (let ((unit (ecl-mcp-review--unit)))
+  (let ((unit (ecl-mcp-review--unit-to-decide)))
     (ecl-mcp-review--decide (list unit) 'rejected)
     (ecl-mcp-review--go-to-open unit)))
 
@@ -150,7 +181,7 @@
   "Change the decision about the hunk at point: open, accepted, rejected, open."
   (interactive)
   (ecl-mcp-review--live)
-  (let* ((unit (ecl-mcp-review--unit))
+  (let* ((unit (ecl-mcp-review--unit-to-decide))
          (state (pcase (ecl-mcp-hunk-state unit)
                   ('open 'accepted)
                   ('accepted 'rejected)
@@ -191,7 +222,7 @@
                           (ecl-mcp-review--label unit))
                   (ecl-mcp-hunk-reason unit))))
     (ecl-mcp-review--live)
-    (ecl-mcp-review--remember review)
+    (ecl-mcp-review--remember review (list unit))
     (setf (ecl-mcp-hunk-reason unit) reason)
     (ecl-mcp-review--draw-unit unit)))
 
@@ -204,9 +235,9 @@
                   (if (ecl-mcp-hunk-edited unit)
                       "An edited hunk cannot be divided"
                     "This hunk is a single change")))
-    (ecl-mcp-review--remember review)
+    (ecl-mcp-review--remember review (list unit))
     (ecl-mcp-hunk-divide unit)
-    (ecl-mcp-review--draw)
+    (ecl-mcp-review--draw-hunk (list unit) unit)
     (ecl-mcp-review--go-to (car (ecl-mcp-hunk-parts unit)))))
 
 ;;;; Coming and going
@@ -284,7 +315,7 @@ for a moment."
 
 (defun ecl-mcp-review--resume (review)
   "Start REVIEW with what was decided about the same hunks, and say so."
-  (ecl-mcp-review--remember review)
+  (ecl-mcp-review--remember review (ecl-mcp-review--hunks review))
   (let ((count (ecl-mcp-review-restore review)))
     (if (= count 0)
         (pop (ecl-mcp-review--history review))
@@ -314,7 +345,9 @@ for a moment."
                        (ecl-mcp-apply-places (ecl-mcp-review--hunks review)
                                              text)))))
       (unless (memq nil places)
-        (setf (ecl-mcp-review--base review) text)))))
+        (setf (ecl-mcp-review--base review) text
+              (ecl-mcp-review--checked review)
+              (ecl-mcp-review--version buffer))))))
 
 (defun ecl-mcp-review--fill (review)
   "Return the buffer that shows REVIEW; make it if necessary."
@@ -331,7 +364,8 @@ for a moment."
                                  (ecl-mcp-review--path review)))
         (unless (file-directory-p default-directory)
           (setq default-directory "/"))
-        (ecl-mcp-review-refresh)
+        (ecl-mcp-review--find-stale review)
+        (ecl-mcp-review--draw)
         (when-let ((units (ecl-mcp-review--units review)))
           (goto-char (car (ecl-mcp-review--unit-region (car units))))))))
   (ecl-mcp-review--buffer review))
@@ -373,11 +407,12 @@ On a terminal, it is the top frame there."
 (defun ecl-mcp-review-request (request &optional select)
   "Show the review for REQUEST; with SELECT, select its window.
 Earlier decisions are kept even if its buffer was killed."
-  (let ((review (or (cl-find request ecl-mcp-review--all
-                             :key #'ecl-mcp-review--request)
-                    (ecl-mcp-review--from-request request))))
-    (cl-pushnew review ecl-mcp-review--all)
-    (ecl-mcp-review--show review select)))
+  (ecl-mcp--collecting-later
+    (let ((review (or (cl-find request ecl-mcp-review--all
+                               :key #'ecl-mcp-review--request)
+                      (ecl-mcp-review--from-request request))))
+      (cl-pushnew review ecl-mcp-review--all)
+      (ecl-mcp-review--show review select))))
 
 (defun ecl-mcp-review-open (select &rest properties)
   "Show our own review with PROPERTIES, as in `ecl-mcp-review--create'.
@@ -414,8 +449,26 @@ may be a list of properties of several files; then the result is a list."
 
 ;;;; The mode
 
+(defconst ecl-mcp-review--here-commands
+  '(ecl-mcp-review-next ecl-mcp-review-previous ecl-mcp-review-fold
+    ecl-mcp-review-accept ecl-mcp-review-reject ecl-mcp-review-toggle
+    ecl-mcp-review-comment ecl-mcp-review-split ecl-mcp-review-undo
+    ecl-mcp-review-edit-hunk ecl-mcp-review-quit next-line previous-line
+    scroll-up-command scroll-down-command scroll-up-line scroll-down-line
+    mwheel-scroll pixel-scroll-precision other-window)
+  "Commands that need no more of a review than what is on the screen.")
+
+(defun ecl-mcp-review--draw-first ()
+  "Finish drawing this review before a command that may need all of it.
+A search, for instance, shall find everything."
+  (unless (or (not (ecl-mcp-review--unfinished-p))
+              (memq this-command ecl-mcp-review--here-commands))
+    (ecl-mcp--noting-errors "a review"
+      (ecl-mcp-review--finish-drawing))))
+
 (defun ecl-mcp-review--drop ()
-  "Forget our own review when its buffer is killed."
+  "Forget our own review when its buffer is killed, and draw no more."
+  (ecl-mcp-review--stop-drawing)
   (when (and ecl-mcp-review--current
              (null (ecl-mcp-review--request ecl-mcp-review--current)))
     (ecl-mcp-review--forget ecl-mcp-review--current)))
@@ -477,6 +530,7 @@ killing the buffer.
         bidi-display-reordering nil)
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
+  (add-hook 'pre-command-hook #'ecl-mcp-review--draw-first nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--note-shown nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--work nil t)
   (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)

@@ -174,7 +174,9 @@ With VISIT return a buffer that visits it instead."
       (test-server-review id)
       (should (equal (test-review-tags) '("[open]" "[open]" "[open]")))
       (ecl-mcp-review-accept)
-      (setf (ecl-mcp-hunk-reason (ecl-mcp-review--unit)) "keep the name")
+      (cl-letf (((symbol-function 'read-string)
+                 (lambda (&rest _) "keep the name")))
+        (ecl-mcp-review-comment))
       (ecl-mcp-review-reject)
       (let ((review ecl-mcp-review--current))
         (ecl-mcp-review-edit--take (ecl-mcp-review--unit) review

@@ -262,6 +262,34 @@ test('review: a rewrite of 3,000 lines', options, async emacs => {
     await emacs.until(here(`(string-prefix-p "line 1\\n" (buffer-string))`));
 });
 
+// The turns are short and far apart, so that keys come between them.
+test('review: keys while a large one is drawn', options, async emacs => {
+    const old = numbers(1, 2000);
+    const wanted = old.replace(/^line (\d+5)$/gm, 'five $1');
+    const file = await visit(emacs, old);
+    await emacs.eval(`(progn (setq ecl-mcp-review-turn 0 ecl-mcp-review-turn-size 2000
+      ecl-mcp-review-turn-pause 0.5 ecl-mcp-hunk-edits-limit 1000) t)`);
+    await propose(emacs, file, old, wanted);
+    await emacs.see(/199 hunks · 199 open · \d+ drawn/);
+    await emacs.keys('C-x', 'o');
+    await emacs.keys('a', 'r');
+    await emacs.see(/1 accepted 1 rejected 197 open/);
+    await emacs.see(/hunk 2 of 199 \[rejected\]/);
+    await emacs.keys('C-s');
+    await emacs.type('five 1995');
+    await emacs.see(/\+five 1995$/m);
+    await emacs.keys('Enter', 'u', 'A');
+    await emacs.see(/199 accepted/);
+    await emacs.see(/hunk 199 of 199 \[accepted\]/);
+    await submittable(emacs);
+    await emacs.keys('C-c', 'C-c');
+    await emacs.see(/Accept \d+ of them, not seen|Accept hunk .*not seen|not seen to its end/);
+    await passing(emacs, 0.5);
+    await emacs.keys('y');
+    await answered(emacs);
+    holds(file, wanted);
+});
+
 test('review: words and syntax are highlighted when shown', options, async emacs => {
     const old = '(defun f (a)\n  (list a))\n';
     const file = await visit(emacs, old, 'text.el');
