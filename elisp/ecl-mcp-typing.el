@@ -292,8 +292,12 @@ While Emacs is busy keys wait, and what was on the screen then may have changed.
           (t now))))
 
 (defun ecl-mcp-typing-since ()
-  "The earliest time at which an event that is read now may have happened."
-  (ecl-mcp-typing--key-since (float-time)))
+  "The earliest time at which an event that is read now may have happened.
+Nobody watches while no request waits; then it is taken to happen now."
+  (let ((now (float-time)))
+    (if (memq #'ecl-mcp-typing--key-clock (default-value 'pre-command-hook))
+        (ecl-mcp-typing--key-since now)
+      now)))
 
 (defvar ecl-mcp-typing--pointed nil
   "The click or choice whose command runs: its time and the recursion depth.
