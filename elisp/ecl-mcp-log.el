@@ -126,7 +126,7 @@ Lookups that Emacs made by itself are left out."
            (ecl-mcp-log--time line)
            (ecl-mcp-log--text (ecl-mcp-log--client line))
            (ecl-mcp-log--text .session)
-           (ecl-mcp-log--text .tool)
+           (ecl-mcp-menu-cell (ecl-mcp-log--text .tool) #'ecl-mcp-log-show)
            (ecl-mcp-log--text (if .by (format "%s by %s" .decision .by)
                                 .decision))
            (propertize (ecl-mcp-log--text .outcome)

@@ -215,6 +215,13 @@ If it is too wide, keys before the last one are left out."
       (setq parts (butlast parts)))
     (string-join (append parts (list last)) (make-string space ?\s))))
 
+(defun ecl-mcp-menu-cell (text command)
+  "TEXT as a button of a list, which calls COMMAND in its row."
+  (list text 'follow-link t 'help-echo (ecl-mcp-menu--tip command)
+        'action (lambda (button)
+                  (goto-char (button-start button))
+                  (call-interactively command))))
+
 ;;;; Help
 
 (defun ecl-mcp-menu--insert-help (mode)

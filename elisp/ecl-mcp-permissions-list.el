@@ -61,7 +61,9 @@
                                     ('allow 'ecl-mcp-risk-low)
                                     ('deny 'ecl-mcp-risk-high)
                                     (_ 'default)))
-                (ecl-mcp-approval-text-line (ecl-mcp-rule-tool rule))
+                (ecl-mcp-menu-cell
+                 (ecl-mcp-approval-text-line (ecl-mcp-rule-tool rule))
+                 #'ecl-mcp-permissions-details)
                 (concat (if (ecl-mcp-permissions--unused-p rule)
                             "(not trusted) " "")
                         (ecl-mcp-approval-text-line (ecl-mcp-rule-conditions rule)))

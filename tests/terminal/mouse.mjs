@@ -292,3 +292,44 @@ test('mouse: the help of ? is a transient, or a buffer', reviews, async emacs =>
     await emacs.see(/C-c C-c +Submit/);
     await emacs.until('(get-buffer-window "*Help*")');
 });
+
+//// Lists
+
+test('mouse: rows of the log and of the rules are buttons, with menus', {
+    width: 120, height: 40, load: ['ecl-mcp'],
+    form: `(let ((folder (expand-file-name "log/" "~")))
+      (xterm-mouse-mode 1)
+      (context-menu-mode 1)
+      (make-directory folder)
+      (setq ecl-mcp-log-directory folder)
+      (with-temp-file (expand-file-name "2026-01-01.jsonl" folder)
+        (insert "{\\"time\\":\\"2026-01-01T10:00:00Z\\",\\"tool\\":\\"first-tool\\"}\n"
+                "{\\"time\\":\\"2026-01-01T10:00:01Z\\",\\"tool\\":\\"second-tool\\"}\n"))
+      (push (make-ecl-mcp-rule :effect 'deny :tool "some-tool" :scope 'session)
+            ecl-mcp-permissions--session-rules))`,
+}, async emacs => {
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-log');
+    await emacs.keys('Enter');
+    await click(emacs, /first-tool/);
+    await emacs.until('(get-buffer-window "*ecl-mcp call*")');
+    await emacs.see(/^tool +first-tool/m);
+    await emacs.eval('(progn (delete-other-windows) nil)');
+    await press(emacs, await place(emacs, /second-tool/), 2);
+    const item = await place(emacs, /Show All of It/);
+    await emacs.bytes(`\x1b[<34;${item[0]};${item[1]}M`);
+    await release(emacs, item, 2);
+    await emacs.see(/^tool +second-tool/m);
+    await emacs.keys('C-x', '1', 'M-x');
+    await emacs.type('ecl-mcp-permissions');
+    await emacs.keys('Enter');
+    await click(emacs, /some-tool/);
+    await emacs.see(/deny some-tool/);
+    await emacs.keys('C-x', '1');
+    await pause(DOUBLE);
+    await click(emacs, /Rules /);
+    await choose(emacs, /Revoke/);
+    await emacs.see(/Revoke "deny some-tool"\?/);
+    await choose(emacs, /Yes/); // a dialog, since the mouse was used
+    await emacs.until('(null ecl-mcp-permissions--session-rules)');
+});
