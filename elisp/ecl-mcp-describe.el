@@ -144,21 +144,88 @@ With a prefix argument, show only those visible from a PACKAGE."
                                   "list-definitions" nil))
 
 ;;;###autoload
-(defun ecl-mcp-macroexpand (&optional full)
-  "Show how the form at or before point expands in one step.
-With a prefix argument FULL, expand all macros in it."
-  (interactive "P")
-  (let* ((bounds (save-excursion
-                   (when (looking-at-p "[ \t]*(")
-                     (forward-sexp))
-                   (ecl-mcp-eval--last-sexp-bounds)))
-         (package (ecl-mcp-package (car bounds)))
-         (form (buffer-substring-no-properties (car bounds) (cdr bounds))))
-    (ecl-mcp-describe--ask-and-show "expanding" "*ecl-mcp macroexpansion*"
-                                    "macroexpand-form"
-                                    `((form . ,form)
-                                      ,@(and package `((package . ,package)))
-                                      ,@(and full '((full . t)))))))
+(defun ecl-mcp-describe-package (package)
+  "Show the external names of PACKAGE by kind."
+  (interactive
+   (let ((default (or (ecl-mcp-package) "COMMON-LISP-USER")))
+     (list (read-string (format-prompt "Names of package" default)
+                        nil 'ecl-mcp-name-history default))))
+  (ecl-mcp-describe--ask-and-show (concat "listing " package) "*ecl-mcp package*"
+                                  "list-package-symbols" `((package . ,package))))
+
+(declare-function common-lisp-hyperspec "ext:hyperspec" (symbol-name))
+
+;;;###autoload
+(defun ecl-mcp-hyperspec (name)
+  "Show NAME in the Common Lisp HyperSpec, by hyperspec.el if it is installed."
+  (interactive (list (ecl-mcp-describe--ask-name "HyperSpec" nil)))
+  (unless (or (fboundp 'common-lisp-hyperspec) (require 'hyperspec nil t))
+    (user-error "The HyperSpec needs hyperspec.el, which SLIME, SLY and clhs have"))
+  (common-lisp-hyperspec (replace-regexp-in-string "\\`.*:" "" name)))
+
+;;;; Changing a function
+
+(defun ecl-mcp-describe--evaluate (what format name then)
+  "Evaluate the code that FORMAT makes of NAME, as seen from the package here.
+WHAT says what that does.  THEN gets the text of the answer if it succeeds."
+  (ecl-mcp-eval--start
+   what "evaluate-lisp"
+   (ecl-mcp-eval--arguments (format format name) (ecl-mcp-package))
+   (lambda (answer)
+     (run-hooks 'ecl-mcp-evaluated-hook)
+     (if (plist-get answer :success)
+         (funcall then (or (plist-get answer :content) ""))
+       (ecl-mcp-eval--show-answer what answer)))))
+
+;;;###autoload
+(defun ecl-mcp-disassemble (name)
+  "Show the code to which the function NAME was compiled."
+  (interactive (list (ecl-mcp-describe--ask-name "Disassemble" (ecl-mcp-package))))
+  (ecl-mcp-describe--evaluate
+   (concat "disassembling " name) "(progn (disassemble '%s) (values))" name
+   (lambda (text)
+     (ecl-mcp-output--show "*ecl-mcp disassembly*"
+                           (replace-regexp-in-string
+                            "\\`\\[stdout\\]\n+\\|\n*; No values\n*\\'" "" text)))))
+
+;;;###autoload
+(defun ecl-mcp-undefine-function (name)
+  "Let NAME no longer be a function or macro."
+  (interactive (list (ecl-mcp-describe--ask-name "Undefine" (ecl-mcp-package))))
+  (ecl-mcp-describe--evaluate
+   (concat "undefining " name)
+   "(let ((name '%s)) (prog1 (fboundp name) (fmakunbound name)))" name
+   (lambda (text)
+     (message (if (string-match-p "=> NIL" text)
+                  "ecl-mcp: %s was not a function"
+                "ecl-mcp: %s is no longer defined")
+              name))))
+
+;;;###autoload
+(defun ecl-mcp-toggle-trace (name)
+  "Trace calls of the function NAME, or no longer do so.
+Answers show the calls."
+  (interactive (list (ecl-mcp-describe--ask-name "Trace" (ecl-mcp-package))))
+  (ecl-mcp-describe--evaluate
+   (concat "tracing " name)
+   "(let ((name '%1$s))
+  (cond ((member name (trace) :test #'equal) (untrace %1$s) :untraced)
+        (t (unless (fboundp name) (error 'undefined-function :name name))
+           (trace %1$s) :traced)))"
+   name
+   (lambda (text)
+     (message (if (string-match-p "=> :TRACED" text)
+                  "ecl-mcp: Calls of %s are traced"
+                "ecl-mcp: %s is no longer traced")
+              name))))
+
+;;;###autoload
+(defun ecl-mcp-untrace-all ()
+  "Trace no function any longer."
+  (interactive)
+  (ecl-mcp-describe--evaluate "untracing" "(untrace)%s" ""
+                              (lambda (_)
+                                (message "ecl-mcp: Nothing is traced"))))
 
 ;;;; Checkpoints
 

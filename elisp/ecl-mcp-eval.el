@@ -371,6 +371,16 @@ The package is that of the last `in-package' before START."
                             (ecl-mcp-eval--origin start)
                             t)))
 
+(defvar ecl-mcp-eval-history nil
+  "History of expressions to evaluate.")
+
+;;;###autoload
+(defun ecl-mcp-eval-expression (expression)
+  "Evaluate EXPRESSION, read in the minibuffer, in the package at point."
+  (interactive (list (read-string "Evaluate in Lisp: " nil
+                                  'ecl-mcp-eval-history)))
+  (ecl-mcp-eval--evaluate expression (ecl-mcp-package)))
+
 (defun ecl-mcp-eval--last-sexp-bounds ()
   "The bounds of the expression before point."
   (with-syntax-table lisp-mode-syntax-table

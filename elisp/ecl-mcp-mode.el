@@ -28,6 +28,11 @@
 (autoload 'ecl-mcp-remove-notes "ecl-mcp-notes" nil t)
 (autoload 'ecl-mcp-notes-eldoc "ecl-mcp-notes")
 (autoload 'ecl-mcp-notes-flymake "ecl-mcp-notes")
+(autoload 'ecl-mcp-macroexpand "ecl-mcp-expand" nil t)
+(autoload 'ecl-mcp-macroexpand-all "ecl-mcp-expand" nil t)
+(autoload 'ecl-mcp-inspect "ecl-mcp-inspect" nil t)
+(autoload 'ecl-mcp-repl-sync-package "ecl-mcp-repl" nil t)
+(autoload 'ecl-mcp-repl-set-package "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
 (autoload 'ecl-mcp-who-calls "ecl-mcp-xref" nil t)
 (autoload 'ecl-mcp-callees "ecl-mcp-xref" nil t)
@@ -109,6 +114,22 @@ completed when they arrive; meanwhile other functions are tried."
 
 ;;;; The mode
 
+(defvar ecl-mcp-doc-map
+  (ecl-mcp-keymap
+   '(("d" . ecl-mcp-describe-symbol)
+     ("C-d" . ecl-mcp-describe-symbol)
+     ("f" . ecl-mcp-describe-symbol)
+     ("C-f" . ecl-mcp-describe-symbol)
+     ("a" . ecl-mcp-apropos)
+     ("C-a" . ecl-mcp-apropos)
+     ("z" . ecl-mcp-apropos)
+     ("C-z" . ecl-mcp-apropos)
+     ("p" . ecl-mcp-describe-package)
+     ("C-p" . ecl-mcp-describe-package)
+     ("h" . ecl-mcp-hyperspec)
+     ("C-h" . ecl-mcp-hyperspec)))
+  "Keymap for documentation.")
+
 (defvar ecl-mcp-who-map
   (ecl-mcp-keymap
    '(("c" . ecl-mcp-who-calls)
@@ -133,21 +154,70 @@ completed when they arrive; meanwhile other functions are tried."
      ("C-c C-l" . ecl-mcp-load-file)
      ("C-c C-z" . ecl-mcp-repl)
      ("C-c C-b" . ecl-mcp-interrupt)
-     ("C-c C-d" . ecl-mcp-describe-symbol)
+     ("C-c :" . ecl-mcp-eval-expression)
      ("C-c RET" . ecl-mcp-macroexpand)
+     ("C-c M-m" . ecl-mcp-macroexpand-all)
+     ("C-c M-d" . ecl-mcp-disassemble)
+     ("C-c C-u" . ecl-mcp-undefine-function)
+     ("C-c C-t" . ecl-mcp-toggle-trace)
+     ("C-c I" . ecl-mcp-inspect)
+     ("C-c ~" . ecl-mcp-repl-sync-package)
+     ("C-c M-p" . ecl-mcp-repl-set-package)
+     ("C-c TAB" . completion-at-point)
      ("C-c <" . ecl-mcp-who-calls)
      ("C-c >" . ecl-mcp-callees)))
   "Keymap of `ecl-mcp-mode'.")
 (define-key ecl-mcp-mode-map (kbd "C-c C-w") ecl-mcp-who-map)
+(define-key ecl-mcp-mode-map (kbd "C-c C-d") ecl-mcp-doc-map)
+
+;;;; Other Lisps
+
+(defconst ecl-mcp-mode--others
+  '((slime-mode "SLIME" slime-mode-hook slime-autodoc-mode)
+    (sly-mode "SLY" sly-mode-hook sly-autodoc-mode))
+  "Modes for another Lisp: their names, hooks, and modes that go with them.")
+
+(defun ecl-mcp-mode--on-p (mode)
+  "Whether the minor mode MODE exists and is on here."
+  (and (fboundp mode) (boundp mode) (symbol-value mode)))
+
+(defun ecl-mcp-mode--turn-others-off ()
+  "Turn SLIME and SLY off here, and say so: a buffer talks to one Lisp."
+  (pcase-dolist (`(,mode ,name ,_ ,companion) ecl-mcp-mode--others)
+    (when (ecl-mcp-mode--on-p companion)
+      (funcall companion -1))
+    (when (ecl-mcp-mode--on-p mode)
+      (funcall mode -1)
+      (ecl-mcp--report "%s is off in %s; M-x %s turns it on instead"
+                       name (buffer-name) mode))))
+
+(defun ecl-mcp-mode--yield ()
+  "Turn `ecl-mcp-mode' off here if SLIME or SLY was turned on, and say so."
+  (pcase-dolist (`(,mode ,name . ,_) ecl-mcp-mode--others)
+    (when (and (bound-and-true-p ecl-mcp-mode) (ecl-mcp-mode--on-p mode))
+      (ecl-mcp-mode -1)
+      (ecl-mcp--report "%s talks to %s now; M-x ecl-mcp-mode talks to ECL again"
+                       (buffer-name) name))))
+
+(defun ecl-mcp-mode--watch-others (watch)
+  "Notice from now on when SLIME or SLY is turned on here; if WATCH is nil, stop."
+  (pcase-dolist (`(,_ ,_ ,hook . ,_) ecl-mcp-mode--others)
+    (if watch
+        (add-hook hook #'ecl-mcp-mode--yield nil t)
+      (remove-hook hook #'ecl-mcp-mode--yield t))))
 
 (ecl-mcp-lisp-menu-define)
 
 ;;;###autoload
 (define-minor-mode ecl-mcp-mode
-  "Evaluate, look up and complete in the Lisp session that the agent also uses."
+  "Evaluate, look up and complete in the Lisp session that the agent also uses.
+A buffer talks to one Lisp: this turns SLIME and SLY off in it, and they turn
+this mode off."
   :lighter " MCP"
+  (ecl-mcp-mode--watch-others ecl-mcp-mode)
   (cond (ecl-mcp-mode
          (ecl-mcp-menu-setup)
+         (ecl-mcp-mode--turn-others-off)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                    nil t)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-notes-eldoc nil t)

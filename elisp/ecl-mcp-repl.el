@@ -25,6 +25,11 @@
 (require 'ecl-mcp-menu)
 (require 'ecl-mcp-lisp-menu)
 
+(autoload 'ecl-mcp-load-system "ecl-mcp-system" nil t)
+(autoload 'ecl-mcp-list-systems "ecl-mcp-system" nil t)
+(autoload 'ecl-mcp-run-tests "ecl-mcp-test" nil t)
+(autoload 'ecl-mcp-restart-lisp "ecl-mcp" nil t)
+
 (defcustom ecl-mcp-repl-history-file nil
   "File that keeps the input of the REPL from one Emacs to the next.
 It is written when you leave the REPL or Emacs, and only you can read it."
@@ -217,6 +222,70 @@ It does not if the call was cancelled or its Lisp was lost."
          (ecl-mcp-cancel (ecl-mcp-eval--job-id ecl-mcp-repl--job)))
         (t (comint-kill-input))))
 
+;;;; The package and shortcuts
+
+;;;###autoload
+(defun ecl-mcp-repl-set-package (package)
+  "Make PACKAGE the current one of the session, which the REPL shows."
+  (interactive
+   (let ((default (or (ecl-mcp-package) "COMMON-LISP-USER")))
+     (list (read-string (format-prompt "Package of the REPL" default)
+                        nil nil default))))
+  (ecl-mcp-eval--start
+   (concat "entering " package) "evaluate-lisp"
+   (ecl-mcp-eval--arguments
+    (format "(let ((name %s))
+  (setf *package* (or (find-package name) (find-package (string-upcase name))
+                      (error \"There is no package ~a.\" name))))"
+            (ecl-mcp-repl--quoted package)))
+   (lambda (answer)
+     (run-hooks 'ecl-mcp-evaluated-hook)
+     (if (not (plist-get answer :success))
+         (ecl-mcp-eval--show-answer (concat "entering " package) answer)
+       (dolist (buffer (ecl-mcp-repl--buffers))
+         (with-current-buffer buffer
+           (ecl-mcp-repl--ask-package)))
+       (message "ecl-mcp: The package of the REPL is %s" package)))))
+
+(defun ecl-mcp-repl--quoted (text)
+  "TEXT as a string of Lisp."
+  (concat "\"" (replace-regexp-in-string "[\\\"]" "\\\\\\&" text) "\""))
+
+;;;###autoload
+(defun ecl-mcp-repl-sync-package ()
+  "Make the package of this buffer the current one of the REPL, and go there."
+  (interactive)
+  (ecl-mcp-repl-set-package (or (ecl-mcp-package)
+                                (user-error "No package is named here")))
+  (ecl-mcp-repl))
+
+(defconst ecl-mcp-repl-shortcuts
+  '(("apropos" . ecl-mcp-apropos)
+    ("checkpoint" . ecl-mcp-checkpoint)
+    ("clear" . comint-clear-buffer)
+    ("describe" . ecl-mcp-describe-symbol)
+    ("in-package" . ecl-mcp-repl-set-package)
+    ("inspect" . ecl-mcp-inspect)
+    ("load-file" . ecl-mcp-load-file)
+    ("load-system" . ecl-mcp-load-system)
+    ("quit" . quit-window)
+    ("restart-lisp" . ecl-mcp-restart-lisp)
+    ("restore" . ecl-mcp-restore)
+    ("run-tests" . ecl-mcp-run-tests)
+    ("systems" . ecl-mcp-list-systems))
+  "What `ecl-mcp-repl-shortcut' offers: alist from names to commands.")
+
+(defun ecl-mcp-repl-shortcut ()
+  "At the prompt, ask for a command of the REPL; elsewhere, insert a comma."
+  (interactive)
+  (if (and (ecl-mcp-repl--process)
+           (= (point) (process-mark (ecl-mcp-repl--process)) (point-max)))
+      (let ((name (completing-read "Command: "
+                                   (mapcar #'car ecl-mcp-repl-shortcuts) nil t)))
+        (call-interactively (or (cdr (assoc name ecl-mcp-repl-shortcuts))
+                                #'ignore)))
+    (call-interactively #'self-insert-command)))
+
 ;;;; The mode
 
 (defvar ecl-mcp-repl-mode-map
@@ -226,8 +295,14 @@ It does not if the call was cancelled or its Lisp was lost."
      ("C-j" . newline-and-indent)
      ("TAB" . completion-at-point)
      ("C-c C-c" . ecl-mcp-repl-interrupt)
-     ("C-c C-d" . ecl-mcp-describe-symbol)
      ("C-c RET" . ecl-mcp-macroexpand)
+     ("C-c M-m" . ecl-mcp-macroexpand-all)
+     ("C-c M-d" . ecl-mcp-disassemble)
+     ("C-c C-t" . ecl-mcp-toggle-trace)
+     ("C-c I" . ecl-mcp-inspect)
+     ("C-c M-p" . ecl-mcp-repl-set-package)
+     ("C-c M-o" . comint-clear-buffer)
+     ("," . ecl-mcp-repl-shortcut)
      ;; There is no process that could get a signal or an end of file.
      ([remap comint-interrupt-subjob] . ecl-mcp-repl-interrupt)
      ([remap comint-delchar-or-maybe-eof] . delete-char)
@@ -238,6 +313,8 @@ It does not if the call was cancelled or its Lisp was lost."
      ([remap comint-continue-subjob] . undefined))
    comint-mode-map)
   "Keymap of `ecl-mcp-repl-mode'.")
+(define-key ecl-mcp-repl-mode-map (kbd "C-c C-w") ecl-mcp-who-map)
+(define-key ecl-mcp-repl-mode-map (kbd "C-c C-d") ecl-mcp-doc-map)
 
 (ecl-mcp-lisp-menu-define-repl)
 

@@ -74,6 +74,40 @@ define-derived-mode\\) \\([^ \n]+\\)")))
           (should (> keys 0))))
       (should (> maps 4)))))
 
+(defun ecl-mcp-test-slime-keys ()
+  "The keys in the manual's table of those of SLIME, a list for each line."
+  (ecl-mcp-test-in-manual
+    (re-search-forward "^@c slime\n")
+    (let ((end (save-excursion (search-forward "@end multitable") (point)))
+          keys)
+      (while (re-search-forward "^@item \\(.+?\\) @tab " end t)
+        (push (if (equal (match-string 1) ",")
+                  '(",")
+                (split-string (match-string 1) ", "))
+              keys))
+      (nreverse keys))))
+
+(ert-deftest ecl-mcp-manual-has-keys-of-slime-that-are-tested ()
+  (ecl-mcp-test-load-all)
+  (let ((tests (with-temp-buffer
+                 (insert-file-contents
+                  (expand-file-name "../tests/terminal/slime.mjs"
+                                    ecl-mcp-test-elisp))
+                 (ecl-mcp-test-matches "^test('slime: \\(.+?\\)', "))))
+    (dolist (keys (ecl-mcp-test-slime-keys))
+      (dolist (key keys)
+        (should (commandp (or (lookup-key (symbol-value 'ecl-mcp-mode-map) (kbd key))
+                              (lookup-key (symbol-value 'ecl-mcp-repl-mode-map)
+                                          (kbd key))
+                              (global-key-binding (kbd key)))))
+        (unless (cl-some (lambda (name)
+                           (string-match-p (concat "\\(?:\\`\\| \\)"
+                                                   (regexp-quote key)
+                                                   "\\(?:, \\|\\'\\)")
+                                           name))
+                         tests)
+          (ert-fail (format "No test of tests/terminal/slime.mjs names %s" key)))))))
+
 (ert-deftest ecl-mcp-manual-is-valid-texinfo ()
   (skip-unless (executable-find "makeinfo"))
   (ecl-mcp-test-with-folder folder

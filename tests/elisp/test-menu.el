@@ -76,7 +76,7 @@
 
 (ert-deftest ecl-mcp-menus-have-all-keys-of-a-mode ()
   "What a key of ours does is also in the menu."
-  (dolist (mode (remq 'ecl-mcp-mode test-menu--modes))
+  (dolist (mode test-menu--modes)
     (let ((entries (mapcar #'cadr (test-menu--entries mode))))
       (pcase-dolist (`(,command . ,key)
                      (test-menu--commands (ecl-mcp-menu--map mode)))

@@ -108,5 +108,62 @@
       (should (eq (key-binding (kbd "C-x C-e")) #'eval-last-sexp)))
     (should (equal global global-map))))
 
+(defvar sly-mode-map (let ((map (make-sparse-keymap)))
+                       (define-key map (kbd "C-c C-c") #'ignore)
+                       map)
+  "Keymap of a stand-in for SLY.")
+
+(define-minor-mode sly-mode "A stand-in for SLY, which Debian does not have."
+  :lighter " sly")
+
+(ert-deftest ecl-mcp-mode-shares-no-buffer-with-another-lisp ()
+  (live-with-messages
+    (with-temp-buffer
+      (lisp-mode)
+      (sly-mode)
+      (ecl-mcp-mode)
+      (should-not sly-mode)
+      (should (string-match-p "SLY is off in .*M-x sly-mode" (car live-messages)))
+      (should (eq (key-binding (kbd "C-c C-c")) #'ecl-mcp-compile-defun))
+      (sly-mode)
+      (should-not ecl-mcp-mode)
+      (should (string-match-p "talks to SLY now; M-x ecl-mcp-mode"
+                              (car live-messages)))
+      (should (eq (key-binding (kbd "C-c C-c")) #'ignore))
+      (should-not (memq #'ecl-mcp-completion-at-point
+                        completion-at-point-functions))
+      (sly-mode -1)
+      (ecl-mcp-mode)
+      (ecl-mcp-mode -1)
+      (sly-mode)
+      (should sly-mode))))
+
+(declare-function slime-mode "ext:slime")
+
+(ert-deftest ecl-mcp-mode-and-the-real-slime ()
+  (let ((folders (file-expand-wildcards
+                  "/usr/share/emacs/site-lisp/elpa-src/slime-*/")))
+    (when folders
+      (let ((load-path (append folders
+                               (file-expand-wildcards
+                                "/usr/share/emacs/site-lisp/elpa-src/slime-*/lib/")
+                               load-path)))
+        (require 'slime))
+      (live-with-messages
+        (with-temp-buffer
+          (lisp-mode)
+          (slime-mode 1)
+          (should (eq (key-binding (kbd "C-c C-k")) 'slime-compile-and-load-file))
+          (ecl-mcp-mode)
+          (should (string-match-p "SLIME is off in" (car live-messages)))
+          (dolist (key '("C-c C-c" "C-c C-k" "M-." "C-c C-d d" "C-M-x" "C-c C-z"
+                         "C-c C-w c" "C-c I" "M-n" "C-c C-t" "C-c ~"))
+            (should-not (string-prefix-p
+                         "slime-" (symbol-name (key-binding (kbd key))))))
+          (slime-mode 1)
+          (should-not ecl-mcp-mode)
+          (should (eq (key-binding (kbd "C-c C-k"))
+                      'slime-compile-and-load-file)))))))
+
 (provide 'test-mode)
 ;;; test-mode.el ends here

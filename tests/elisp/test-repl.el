@@ -66,6 +66,42 @@
              "\\`\\[ERROR\\] SIMPLE-ERROR\nboo\n\n\\[Backtrace\\]\n0: (.*\nCL-USER> \\'"
              (test-repl-send "(error \"boo\")")))))
 
+(ert-deftest ecl-mcp-repl-follows-the-package-of-a-buffer ()
+  (test-repl
+    (test-repl-send "(defpackage :test-p (:use :cl))")
+    (live-in-lisp "(in-package :test-p)\n@@"
+      (save-window-excursion
+        (ecl-mcp-repl-sync-package)))
+    (live-wait "the package" (lambda () (equal ecl-mcp-buffer-package "TEST-P")))
+    (test-repl-ready)
+    (should (string-suffix-p "TEST-P> " (test-repl-text)))
+    (should (equal (test-repl-send "(package-name *package*)")
+                   "=> \"TEST-P\"\nTEST-P> "))
+    (ecl-mcp-repl-set-package "cl-user")
+    (live-wait "the package" (lambda ()
+                               (not (equal ecl-mcp-buffer-package "TEST-P"))))
+    (with-temp-buffer
+      (should-error (ecl-mcp-repl-sync-package) :type 'user-error))))
+
+(ert-deftest ecl-mcp-repl-has-shortcuts ()
+  (test-repl
+    (let (called)
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "run-tests"))
+                ((symbol-function 'ecl-mcp-run-tests)
+                 (lambda () (interactive) (setq called t))))
+        (should (eq (key-binding ",") #'ecl-mcp-repl-shortcut))
+        (goto-char (point-max))
+        (ecl-mcp-repl-shortcut)
+        (should called)
+        (setq called nil)
+        (insert "(list `(")
+        (let ((last-command-event ?,))
+          (ecl-mcp-repl-shortcut))
+        (should-not called)
+        (should (string-suffix-p "(list `(," (test-repl-text)))))
+    (pcase-dolist (`(,_ . ,command) ecl-mcp-repl-shortcuts)
+      (should (commandp command)))))
+
 (ert-deftest ecl-mcp-repl-shares-the-session ()
   (test-repl
     (test-repl-send "(defvar *shared* 1)")

@@ -118,7 +118,7 @@ test('describe: a name with completion', options, async emacs => {
     await visit(emacs, '(car x)');
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/UNBOUND-VARIABLE/);
-    await emacs.keys('C-c', 'C-d');
+    await emacs.keys('C-c', 'C-d', 'd');
     await emacs.see(/^Describe/m);
     await emacs.type('multiple-value-pr');
     await emacs.keys('Tab');

@@ -47,7 +47,7 @@ const calls = `(defpackage :keys (:use :cl))
 (defun other (x) (user (helper x)))
 `;
 
-test('slime: M-. and M-,', options, async emacs => {
+test('slime: M-., M-,', options, async emacs => {
     await load(emacs, calls);
     await find(emacs, '(defun user (x) (hel');
     await emacs.keys('M-.');
@@ -162,7 +162,7 @@ test('slime: C-c M-k', options, async emacs => {
     await emacs.see(/^ecl-mcp: 1 warning, 1 note; nothing was defined$/m);
 });
 
-test('slime: C-c C-l and an error that is a place', options, async emacs => {
+test('slime: C-c C-l', options, async emacs => {
     await visit(emacs, '(defun fine () 1)\n\n(error "No.")\n(fine)\n');
     await emacs.keys('C-c', 'C-l', 'Enter');
     await emacs.see(/^In form 2 of .*code\.lisp, line 3; /m);
@@ -173,4 +173,153 @@ test('slime: C-c C-l and an error that is a place', options, async emacs => {
     await emacs.see(/^Loaded: /m);
     // the window of the error goes away
     await emacs.until('(not (get-buffer-window "*ecl-mcp error*"))');
+});
+
+test('slime: C-M-x, C-x C-e, C-c C-r, C-c :', options, async emacs => {
+    await visit(emacs, '(defun twice (x) (* 2 x))\n');
+    await emacs.keys('C-M-x');
+    await emacs.see(/^=> TWICE$/m);
+    await emacs.type('(twice 21)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> 42$/m);
+    await emacs.eval('(progn (push-mark (line-beginning-position) t t) t)');
+    await emacs.type('(twice 4)');
+    await emacs.keys('C-c', 'C-r');
+    await emacs.see(/^=> 8$/m);
+    await emacs.keys('C-c', ':');
+    await emacs.type('(twice 5)');
+    await emacs.keys('Enter');
+    await emacs.see(/^=> 10$/m);
+});
+
+test('slime: C-c C-d d, C-c C-d a, C-c C-d p', options, async emacs => {
+    await load(emacs, calls);
+    await find(emacs, '(defun hel');
+    await emacs.keys('C-c', 'C-d', 'd', 'Enter');
+    await emacs.see(/^KEYS::HELPER \[function\]/m);
+    await emacs.keys('C-c', 'C-d', 'a', 'Enter');
+    await emacs.see(/^\d+ found$/m);
+    await emacs.keys('C-c', 'C-d', 'p', 'Enter');
+    await emacs.until('(get-buffer-window "*ecl-mcp package*")');
+});
+
+test('slime: C-c C-d h', options, async emacs => {
+    await visit(emacs, '(mapcar');
+    await emacs.eval(`(progn (defun common-lisp-hyperspec (name)
+        (message "The page of %s" name)) t)`);
+    await emacs.keys('C-c', 'C-d', 'h', 'Enter');
+    await emacs.see(/^The page of mapcar$/m);
+});
+
+test('slime: C-c RET, C-c M-m', options, async emacs => {
+    await visit(emacs, '(when a (when b c))');
+    await emacs.keys('C-c', 'Enter');
+    await emacs.see(/^\(if a \(progn \(when b c\)\)\)$/m);
+    await emacs.keys('C-x', 'o');
+    await find(emacs, '(progn ');
+    await emacs.keys('C-c', 'Enter');
+    await emacs.see(/^\(if a \(progn \(if b \(progn c\)\)\)\)$/m);
+    await emacs.keys('u');
+    await emacs.see(/^\(if a \(progn \(when b c\)\)\)$/m);
+    await emacs.keys('q');
+    await emacs.keys('C-c', 'M-m');
+    await emacs.see(/^\(if a \(progn \(if b \(progn c\)\)\)\)$/m);
+});
+
+test('slime: C-c M-d, C-c C-t, C-c C-u', options, async emacs => {
+    await load(emacs, calls);
+    await find(emacs, '(defun hel');
+    await emacs.keys('C-c', 'M-d', 'Enter');
+    await emacs.until('(get-buffer-window "*ecl-mcp disassembly*")');
+    await emacs.keys('C-c', 'C-t', 'Enter');
+    await emacs.see(/^ecl-mcp: Calls of helper are traced$/m);
+    await emacs.keys('C-c', 'C-u', 'Enter');
+    await emacs.see(/^ecl-mcp: helper is no longer defined$/m);
+});
+
+test('slime: C-c I', options, async emacs => {
+    await visit(emacs, '');
+    await emacs.keys('C-c', 'I');
+    await emacs.type('(list 1 (list 2 :deep))');
+    await emacs.keys('Enter');
+    await emacs.see(/^1: \(2 :DEEP\)$/m);
+    await emacs.keys('C-x', 'o', 'n', 'n', 'Enter');
+    await emacs.see(/^1: :DEEP$/m);
+    await emacs.keys('l');
+    await emacs.see(/^1: \(2 :DEEP\)$/m);
+});
+
+test('slime: C-c C-z, C-c ~, C-c M-p, ,, C-c M-o', options, async emacs => {
+    await load(emacs, calls);
+    await emacs.keys('C-c', '~');
+    await emacs.see(/^KEYS> ?$/m);
+    await emacs.type('(helper 3)');
+    await emacs.keys('Enter');
+    await emacs.see(/^=> \(3\)$/m);
+    await emacs.keys('C-c', 'M-o');
+    await emacs.until(here('(not (string-match-p "=> (3)" (buffer-string)))'));
+    await emacs.keys('C-c', 'M-p');
+    await emacs.type('cl-user');
+    await emacs.keys('Enter');
+    await emacs.see(/^CL-USER> ?$/m);
+    await emacs.type(',in-p');
+    await emacs.see(/^Command: in-p/m);
+    await emacs.keys('Tab', 'Enter');
+    await emacs.type('keys');
+    await emacs.keys('Enter');
+    await emacs.see(/^KEYS> ?$/m);
+    // a comma in an expression is one
+    await emacs.type('`(1 ,(+ 1 1))');
+    await emacs.keys('Enter');
+    await emacs.see(/^=> \(1 2\)$/m);
+    await emacs.eval('(progn (switch-to-buffer "code.lisp") t)');
+    await emacs.keys('C-c', 'C-z');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-repl-mode))'));
+});
+
+test('slime: C-c C-b', options, async emacs => {
+    await visit(emacs, '(loop)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.until('ecl-mcp-eval--jobs');
+    await emacs.keys('C-c', 'C-b');
+    await emacs.see(/^ecl-mcp: Stopped 1$/m);
+});
+
+test('slime: C-c TAB, C-M-i', options, async emacs => {
+    await visit(emacs, '(list 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> \(1\)$/m);
+    await emacs.type('(multiple-value-pr');
+    await emacs.keys('C-M-i');
+    await emacs.see(/\(multiple-value-prog1/);
+    await emacs.type(' (multiple-value-se');
+    await emacs.keys('C-c', 'Tab');
+    await emacs.see(/\(multiple-value-setq/);
+});
+
+test('imenu: the definitions of a file', options, async emacs => {
+    await visit(emacs, calls);
+    await emacs.keys('M-x');
+    await emacs.type('imenu');
+    await emacs.keys('Enter');
+    await emacs.type('other');
+    await emacs.keys('Enter');
+    await emacs.until(here('(looking-at-p "(defun other")'));
+});
+
+test('run-tests: results and the place of a failure', options, async emacs => {
+    await visit(emacs, '(defpackage :tried (:use :cl :fiveam))\n(in-package :tried)\n' +
+        '(def-suite :tried)\n(in-suite :tried)\n(test bad (is (= 1 2)))\n', 'tried.lisp');
+    fs.writeFileSync(path.join(emacs.home, 'work', 'tried.asd'),
+        `(defsystem "tried" :depends-on ("fiveam") :components ((:file "tried"))
+         :perform (test-op (o c) (symbol-call :fiveam :run! :tried)))`);
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-run-tests');
+    await emacs.keys('Enter');
+    await emacs.see(/Tests of system or :package \(default tried\)/);
+    await emacs.keys('Enter');
+    await emacs.see(/testing tried/);
+    await emacs.see(/^FAIL TRIED::BAD tried\.lisp:5/m, 150);
+    await emacs.keys('M-g', 'n');
+    await emacs.until(here('(looking-at-p "(test bad")'));
 });

@@ -1,0 +1,79 @@
+;;; test-test.el --- Running tests of Lisp  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'live)
+(require 'ecl-mcp-test)
+(require 'ecl-mcp-system)
+
+(defun test-test-file (name text)
+  "Write TEXT into the file NAME of the workspace; return its whole name."
+  (let ((file (expand-file-name name live-folder)))
+    (with-temp-file file
+      (insert text))
+    file))
+
+(defun test-test-results (&rest arguments)
+  "The results of `ecl-mcp-run-tests' with ARGUMENTS."
+  (apply #'ecl-mcp-run-tests arguments)
+  ;; the first time, the framework is compiled
+  (let ((live-deadline 150))
+    (live-idle))
+  (live-text "*ecl-mcp tests*"))
+
+(ert-deftest ecl-mcp-run-tests-shows-results-with-places ()
+  (test-test-file "probe.asd" "(defsystem \"probe\" :depends-on (\"fiveam\")
+  :components ((:file \"probe\"))
+  :perform (test-op (o c) (symbol-call :fiveam :run! :probe)))")
+  (let ((file (test-test-file "probe.lisp" "(defpackage :probe (:use :cl :fiveam))
+(in-package :probe)
+(def-suite :probe)
+(in-suite :probe)
+(test good (is (= 1 1)))
+(test bad
+  (format t \"printed~%\")
+  (is (= 1 2)))
+"))
+        (default-directory live-folder))
+    (should (equal (ecl-mcp-test--systems) '("probe")))
+    (should (string-match-p "\\`FAILED: 1 of 2 tests" (test-test-results "probe")))
+    (should (string-match-p "^FAIL PROBE::BAD probe\\.lisp:6 "
+                            (live-text "*ecl-mcp tests*")))
+    (save-window-excursion
+      (next-error)
+      (with-current-buffer (window-buffer)
+        (should (equal buffer-file-name (file-truename file)))
+        (should (looking-at-p "(test bad"))))
+    (should (string-match-p "\\`FAILED: 1 of 1 test" (test-test-results "probe" t)))
+    (should (string-match-p "\\`FAILED: 1 of 2 tests" (test-test-results ":probe")))
+    (with-current-buffer "*ecl-mcp tests*"
+      (should (eq (get-text-property (point-min) 'face) 'error))
+      (should (eq (key-binding "g") #'ecl-mcp-test-again))
+      (ecl-mcp-test-failed))
+    (live-idle)
+    (should (string-match-p "\\`FAILED: 1 of 1 test" (live-text "*ecl-mcp tests*")))
+    (should (string-match-p "\\`\\[ERROR\\]" (test-test-results "no-such-system")))))
+
+(ert-deftest ecl-mcp-list-systems-describes-and-loads ()
+  (make-directory (expand-file-name "tiny" live-folder) t)
+  (test-test-file "tiny/tiny.asd" "(defsystem \"tiny\" :description \"Very small.\"
+  :components ((:file \"tiny\")))")
+  (test-test-file "tiny/tiny.lisp" "(defvar cl-user::*tiny* :loaded)")
+  (ecl-mcp-list-systems)
+  (live-idle)
+  (with-current-buffer "*ecl-mcp systems*"
+    (goto-char (point-min))
+    (search-forward "- tiny")
+    (push-button (1- (point)))
+    (live-idle)
+    (should (string-match-p "Very small\\." (live-text "*ecl-mcp system*")))
+    (goto-char (point-min))
+    (search-forward "- tiny")
+    (ecl-mcp-system-load-here)
+    (live-idle))
+  (should (equal (live-eval "*tiny*") "=> :LOADED")))
+
+(provide 'test-test)
+;;; test-test.el ends here
