@@ -73,6 +73,8 @@ static const char *words_for(enum rename_kind kind)
         return "the new name is in use: ";
     case RENAME_UNSURE:
         return "not certain: ";
+    case RENAME_OPTIONS:
+        return "the initarg and accessors of a slot keep their names: ";
     case RENAME_MENTION:
     case RENAME_SURE:
         break;
@@ -173,12 +175,12 @@ static enum status search(struct search *s, struct tool_answer *answer)
                            "%.*s: %.*s. Nothing was written.",
                            STR_ARG(values[SYMBOL].string), STR_ARG(why));
     if (status == ST_LIMIT)
-        return review_fail(request->arena, answer, "ERROR",
-                           "There are too many Lisp files: at most %d of them, "
-                           "%u bytes, and %d facts about packages. Nothing was "
-                           "written. Name a smaller folder.",
-                           LIMIT_RENAME_FILES, LIMIT_RENAME_BYTES,
-                           LIMIT_RENAME_FACTS);
+        return review_fail(
+            request->arena, answer, "ERROR",
+            "There are too many Lisp files: at most %d of them, "
+            "%u bytes, and %d facts about packages and structures. Nothing was "
+            "written. Name a smaller folder.",
+            LIMIT_RENAME_FILES, LIMIT_RENAME_BYTES, LIMIT_RENAME_FACTS);
     return status == ST_OK
                ? lisp_files_read(request, s->arena, s->files, look, s)
                : status;
