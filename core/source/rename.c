@@ -26,6 +26,10 @@ struct rename_fact {
     struct str b;
 };
 
+struct rename_facts {
+    struct rename_fact *first; /* the newest */
+};
+
 /* Packages that a chain of imports and uses may lead through. */
 #define CHAIN 8
 
@@ -108,7 +112,7 @@ static enum status add(struct rename *rename, struct rename_fact fact)
         return ST_NOMEM;
     bool about_name = is_about_name(fact.kind);
     struct rename_fact **list =
-        about_name ? &rename->named[rename_hash(fact.a)] : &rename->facts;
+        about_name ? &rename->named[rename_hash(fact.a)].first : &rename->facts;
     fact.next = *list;
     *kept = fact;
     *list = kept;
@@ -260,7 +264,7 @@ static const struct rename_fact *find_named(const struct rename *rename,
                                             enum fact_kind kind,
                                             struct str package, struct str a)
 {
-    const struct rename_fact *fact = rename->named[rename_hash(a)];
+    const struct rename_fact *fact = rename->named[rename_hash(a)].first;
 
     while (fact && (fact->kind != kind || !str_eq(fact->package, package) ||
                     !str_eq(fact->a, a)))

@@ -18,6 +18,7 @@
 
 struct rename_bucket;
 struct rename_fact;
+struct rename_facts;
 struct rename_structure;
 struct rename_target;
 
@@ -31,7 +32,7 @@ struct rename {
     struct str package; /* the home of the symbol, once rename_settle knows */
     struct rename_fact *facts;   /* about packages, the newest first */
     size_t package_facts;        /* how many these are */
-    struct rename_fact **named;  /* those about names, by their hash */
+    struct rename_facts *named;  /* those about names, by their hash */
     size_t fact_count;           /* all, with structures and their slots */
     struct rename_bucket *names; /* those of targets and of makers, by hash */
     struct rename_structure *structures; /* that may have to do with it */

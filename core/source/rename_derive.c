@@ -237,6 +237,11 @@ static enum status derive_makers(struct rename *rename,
                            : status;
 }
 
+/* Structures that extend one with a name of a certain hash. */
+struct likes {
+    struct rename_structure *first;
+};
+
 /* The structures that have the slot, in the order in which they are found. */
 struct found {
     struct rename_structure *first;
@@ -273,7 +278,7 @@ static enum status derive_slot(struct rename *rename,
 /* Finds the homes of the names of S and of what it extends, which brings it
    into one of LISTS. */
 static enum status find_home(struct rename *rename, struct rename_structure *s,
-                             struct rename_structure **lists)
+                             struct likes *lists)
 {
     struct arena *arena = rename->arena;
     struct str package = rename_real_name(rename, s->package, STR(""));
@@ -296,9 +301,9 @@ static enum status find_home(struct rename *rename, struct rename_structure *s,
     if (status != ST_OK)
         return status;
     s->include_home = rename_home(rename, where, name);
-    struct rename_structure **list = &lists[rename_hash(name)];
-    s->next_like = *list;
-    *list = s;
+    struct likes *list = &lists[rename_hash(name)];
+    s->next_like = list->first;
+    list->first = s;
     return ST_OK;
 }
 
@@ -306,8 +311,7 @@ static enum status find_home(struct rename *rename, struct rename_structure *s,
 static enum status derive_inherited(struct rename *rename, struct found *found)
 {
     struct arena *arena = rename->arena;
-    struct rename_structure **lists =
-        arena_array(arena, RENAME_BUCKETS, sizeof(struct rename_structure *));
+    struct likes *lists = arena_array(arena, RENAME_BUCKETS, sizeof *lists);
     enum status status = lists ? ST_OK : ST_NOMEM;
 
     for (struct rename_structure *s = rename->structures; s && status == ST_OK;
@@ -316,7 +320,7 @@ static enum status derive_inherited(struct rename *rename, struct found *found)
     for (struct rename_structure *s = found->first; s && status == ST_OK;
          s = s->next_done) {
         struct rename_structure *other =
-            lists[rename_hash_word(s->structure.name)];
+            lists[rename_hash_word(s->structure.name)].first;
 
         for (; other && status == ST_OK; other = other->next_like)
             if (str_eq(other->include_home, s->home) &&

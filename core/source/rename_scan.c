@@ -94,16 +94,22 @@ static enum status find_mentions(const struct scan *s, size_t start, size_t end,
 /* The end, at most END, of the comment at AT; AT when there is none. */
 static size_t skip_comment(struct str text, size_t at, size_t end)
 {
-    const char *until = text.p[at] == ';' ? "\n" : "|#";
-    size_t n = strlen(until);
+    size_t depth = 1;
 
-    if (text.p[at] != ';' &&
-        (end - at < 2 || memcmp(text.p + at, "#|", 2) != 0))
+    if (text.p[at] == ';') {
+        const char *feed = memchr(text.p + at, '\n', end - at);
+        return feed ? (size_t)(feed - text.p) : end;
+    }
+    if (end - at < 2 || memcmp(text.p + at, "#|", 2) != 0)
         return at;
-    for (at++; at + n <= end; at++)
-        if (memcmp(text.p + at, until, n) == 0)
-            return at;
-    return end;
+    for (at += 2; at + 2 <= end && depth > 0; at++) {
+        bool opens = memcmp(text.p + at, "#|", 2) == 0;
+        bool closes = memcmp(text.p + at, "|#", 2) == 0;
+
+        depth = depth + opens - closes;
+        at += opens || closes;
+    }
+    return depth > 0 ? end : at;
 }
 
 /* Looks for the name in the comments since the last word. */

@@ -54,7 +54,8 @@ struct search {
     struct str *paths_out;
     size_t listed;
     size_t unlisted;
-    struct buf list; /* of what is not touched */
+    struct rename_place last; /* that was listed, in this file */
+    struct buf list;          /* of what is not touched */
 };
 
 /* The plan of a call: what is said besides the review. */
@@ -89,6 +90,9 @@ static void list_place(struct search *s, const struct rename_place *place)
     const char *feed = memchr(s->text.p + start, '\n', s->text.n - start);
     size_t end = feed ? (size_t)(feed - s->text.p) : s->text.n;
 
+    if (place->line == s->last.line && place->kind == s->last.kind)
+        return; // each line once
+    s->last = *place;
     if (s->listed == LIMIT_RENAME_LISTED) {
         s->unlisted++;
         return;
@@ -121,6 +125,7 @@ static enum status look_through(struct search *s)
     struct arena arena = {.strand = s->arena->strand};
 
     s->sure = 0;
+    s->last = (struct rename_place){.line = 0};
     enum status status =
         rename_scan(&s->rename, &arena, s->text, take_place, s);
     arena_release(&arena);

@@ -182,6 +182,8 @@ static const struct renamed cases[] = {
     {P "\"f", NULL, 0, 1, 0},
     {"(defpackage p (:export \"", NULL, 0, 0, 0},
     {P "#|f", NULL, 0, 1, 0},
+    {P "#|f #|f|# f|# f #||# f #|f|# f", P "#|f #|f|# f|# g #||# g #|f|# g", 0,
+     4, 0},
     {P ";\n;\n;f", NULL, 0, 1, 0},
     {P "(f", P "(g", 0, 0, 0},
     {"))))" P "f", "))))" P "g", 0, 0, 0},
