@@ -133,7 +133,7 @@
 #define LIMIT_RENAME_FILES 5000
 #define LIMIT_RENAME_FILE (4u * 1024 * 1024)
 #define LIMIT_RENAME_BYTES (64u * 1024 * 1024)
-#define LIMIT_RENAME_FACTS 20000
+#define LIMIT_RENAME_FACTS 100000
 #define LIMIT_RENAME_LISTED 50
 
 /* System definitions that are searched for the name of a file that is moved or

@@ -125,7 +125,9 @@ static void open_list(struct package_walk *walk)
     walk->depth++;
     struct package_list *list = list_of(walk);
     if (list)
-        *list = (struct package_list){local ? LIST_LOCAL : LIST_OTHER, 0};
+        *list = (struct package_list){
+            local ? LIST_LOCAL : LIST_OTHER, 0, walk->prefix,
+            walk->prefix == '\'' || (around && around->quoted)};
 }
 
 static void close_list(struct package_walk *walk)
@@ -213,6 +215,10 @@ enum status package_walk_next(struct package_walk *walk)
         else if (token.kind == TOKEN_PREFIX &&
                  (token.mark == '+' || token.mark == '-'))
             (void)datum_next(&walk->tokens); // a feature
+        bool function = token.mark == '\'' && token.end - token.start > 1;
+        walk->prefix = token.kind == TOKEN_PREFIX ? token.mark : '\0';
+        if (walk->prefix == '\'' && function)
+            walk->prefix = 'f';
         if (!is_of_interest(token)) {
             struct package_list *list = list_of(walk);
             if (token.kind == TOKEN_ATOM && list)

@@ -36,12 +36,16 @@ enum package_role {
 struct package_list {
     int kind;     /* of its first word, as package.c knows it */
     size_t index; /* elements so far */
+    char prefix;  /* the mark of the token before it, if that is one */
+    bool quoted;  /* it is data, or in such a list */
 };
 
 struct package_walk {
     struct tokens tokens;
     struct arena *arena; /* of the names below */
     size_t depth;
+    char prefix; /* the mark of the last token, if it is a prefix; ' is a quote
+                    and f what is written #' */
     struct package_list lists[PACKAGE_DEPTH];
     struct str current; /* the package that in-package names; empty: none did */
     struct str defined; /* the one that defpackage defines, around here */

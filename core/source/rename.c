@@ -26,6 +26,10 @@ struct rename_fact {
     struct str b;
 };
 
+struct rename_facts {
+    struct rename_fact *first; /* the newest */
+};
+
 /* Packages that a chain of imports and uses may lead through. */
 #define CHAIN 8
 
@@ -74,6 +78,10 @@ enum status rename_init(struct rename *rename, struct arena *arena,
         status = arena_str(arena, split.name, &rename->name_text);
     if (status == ST_OK)
         status = arena_str(arena, to, &rename->to_text);
+    rename->named = arena_array(arena, RENAME_BUCKETS, sizeof *rename->named);
+    rename->names = arena_array(arena, RENAME_BUCKETS, sizeof *rename->names);
+    if (!rename->named || !rename->names)
+        return ST_NOMEM;
     if (status == ST_OK && str_eq(rename->name, rename->to)) {
         *why = "both names are the same symbol";
         return ST_INVALID;
@@ -82,6 +90,11 @@ enum status rename_init(struct rename *rename, struct arena *arena,
 }
 
 /* --- Facts --------------------------------------------------------------- */
+
+static bool is_about_name(enum fact_kind kind)
+{
+    return kind == FACT_EXPORT || kind == FACT_SHADOW || kind == FACT_IMPORT;
+}
 
 static enum status add(struct rename *rename, struct rename_fact fact)
 {
@@ -97,25 +110,15 @@ static enum status add(struct rename *rename, struct rename_fact fact)
         arena_str(arena, fact.a, &fact.a) != ST_OK ||
         arena_str(arena, fact.b, &fact.b) != ST_OK)
         return ST_NOMEM;
-    fact.next = rename->facts;
+    bool about_name = is_about_name(fact.kind);
+    struct rename_fact **list =
+        about_name ? &rename->named[rename_hash(fact.a)].first : &rename->facts;
+    fact.next = *list;
     *kept = fact;
-    rename->facts = kept;
+    *list = kept;
     rename->fact_count++;
+    rename->package_facts += !about_name;
     return ST_OK;
-}
-
-static bool contains(struct str text, struct str part)
-{
-    for (size_t i = 0; i + part.n <= text.n; i++)
-        if (str_eq(str_make(text.p + i, part.n), part))
-            return true;
-    return false;
-}
-
-/* Whether NAME is one of the two, or may be derived from one. */
-static bool matters(const struct rename *rename, struct str name)
-{
-    return contains(name, rename->name) || contains(name, rename->to);
 }
 
 /* The kind of fact that a word with ROLE is, when it may be one with A alone.
@@ -152,10 +155,6 @@ static enum status learn_word(struct rename *rename,
         *local = name;
     if (!kind_of(walk->role, &fact.kind))
         return ST_OK;
-    bool about_name = fact.kind == FACT_EXPORT || fact.kind == FACT_SHADOW ||
-                      fact.kind == FACT_IMPORT;
-    if (about_name && !matters(rename, name))
-        return ST_OK;
     if (fact.kind == FACT_DEFINED)
         fact.package = walk->current;
     if (fact.kind == FACT_IMPORT)
@@ -180,8 +179,14 @@ static enum status learn_structure(struct rename *rename,
         return status == ST_MISSING ? ST_OK : status;
     bool named = token_same_name(read.name, rename->name_text);
     bool slotted = structure_has_slot(&read, rename->name_text);
-    if (!named && !slotted && read.include.n == 0)
-        return ST_OK;
+    struct str slot = STR("");
+    enum structure_part part;
+    status = structure_part_of(arena, &read, rename->name, &part, &slot);
+    if (status != ST_OK ||
+        (!named && !slotted && read.include.n == 0 && part == STRUCTURE_NONE))
+        return status;
+    bool defined =
+        named || (part != STRUCTURE_NONE && part != STRUCTURE_INHERITED);
     size_t count = 1 + (named ? read.slot_count : 0);
     if (rename->fact_count + count > LIMIT_RENAME_FACTS)
         return ST_LIMIT;
@@ -189,12 +194,17 @@ static enum status learn_structure(struct rename *rename,
     struct rename_structure *kept = arena_alloc(arena, sizeof *kept);
     if (!kept)
         return ST_NOMEM;
-    *kept = (struct rename_structure){
-        rename->structures, STR("CL-USER"), read, named, slotted, false};
+    *kept = (struct rename_structure){.next = rename->structures,
+                                      .package = STR("CL-USER"),
+                                      .structure = read,
+                                      .named = named,
+                                      .slotted = slotted,
+                                      .part = part,
+                                      .slot = slot};
     if (walk->current.n > 0)
         status = arena_str(arena, walk->current, &kept->package);
     rename->structures = kept;
-    return status == ST_OK && named
+    return status == ST_OK && defined
                ? add(rename, (struct rename_fact){.kind = FACT_DEFINED,
                                                   .package = walk->current})
                : status;
@@ -249,14 +259,17 @@ static const struct rename_fact *find(const struct rename *rename,
     return fact;
 }
 
-static bool has(const struct rename *rename, enum fact_kind kind,
-                struct str package, struct str a)
+/* The newest fact of KIND about the name A in PACKAGE, or NULL. */
+static const struct rename_fact *find_named(const struct rename *rename,
+                                            enum fact_kind kind,
+                                            struct str package, struct str a)
 {
-    const struct rename_fact *fact = find(rename, NULL, kind, package);
+    const struct rename_fact *fact = rename->named[rename_hash(a)].first;
 
-    while (fact && !str_eq(fact->a, a))
-        fact = find(rename, fact, kind, package);
-    return fact != NULL;
+    while (fact && (fact->kind != kind || !str_eq(fact->package, package) ||
+                    !str_eq(fact->a, a)))
+        fact = fact->next;
+    return fact;
 }
 
 /* The real name of the package that is written NAME in the package CURRENT. */
@@ -291,20 +304,19 @@ struct str rename_home(const struct rename *rename, struct str package,
 {
     for (int i = 0; i < CHAIN; i++) {
         const struct rename_fact *fact =
-            find(rename, NULL, FACT_IMPORT, package);
+            find_named(rename, FACT_IMPORT, package, name);
         struct str next = STR("");
 
-        if (has(rename, FACT_SHADOW, package, name))
+        if (find_named(rename, FACT_SHADOW, package, name))
             return package;
-        while (fact && !str_eq(fact->a, name))
-            fact = find(rename, fact, FACT_IMPORT, package);
         if (fact)
             next = rename_real_name(rename, fact->b, package);
         fact = fact ? NULL : find(rename, NULL, FACT_USE, package);
         for (; fact && next.n == 0;
              fact = find(rename, fact, FACT_USE, package)) {
             struct str used = rename_real_name(rename, fact->a, package);
-            if (!str_eq(used, package) && has(rename, FACT_EXPORT, used, name))
+            if (!str_eq(used, package) &&
+                find_named(rename, FACT_EXPORT, used, name))
                 next = used;
         }
         if (next.n == 0)
@@ -338,6 +350,93 @@ enum rename_verdict rename_judge(const struct rename *rename, struct str home,
     if (!is_defined(rename, package) || uses_unknown(rename, home, package))
         return RENAME_UNKNOWN;
     return RENAME_NO;
+}
+
+enum status rename_judge_word(const struct rename *rename, struct arena *arena,
+                              struct str current, struct str word,
+                              const struct rename_target *as,
+                              enum rename_verdict *out)
+{
+    struct token_name split = token_split(word);
+    struct str package = rename_real_name(rename, current, STR(""));
+    enum status status = ST_OK;
+
+    if (split.package.n > 0) {
+        struct str written;
+        status = package_spell(arena, split.package, &written);
+        if (status == ST_OK)
+            package = rename_real_name(rename, written, package);
+    }
+    if (status == ST_OK)
+        *out = rename_judge(rename, as->package, package, as->name);
+    return status;
+}
+
+/* --- Names that a structure makes ---------------------------------------- */
+
+/* Why the symbol, which the structure S makes of other names, is not renamed by
+   itself: nothing would define the new name. */
+static struct str word_part(const struct rename *rename,
+                            const struct rename_structure *s)
+{
+    struct str name = s->structure.name;
+    struct str slot = s->slot;
+    struct str rest;
+    enum structure_part part;
+
+    if (s->part != STRUCTURE_ACCESSOR && s->part != STRUCTURE_INHERITED)
+        return arena_printf(
+            rename->arena,
+            "defstruct makes it of the name of the structure %.*s, so nothing "
+            "would define the new name; rename %.*s, or give it an option "
+            "(:%s NEW-NAME) and change the calls",
+            STR_ARG(name), STR_ARG(name),
+            s->part == STRUCTURE_MAKER    ? "constructor"
+            : s->part == STRUCTURE_COPIER ? "copier"
+                                          : "predicate");
+    struct structure with = s->structure;
+    with.include = STR("a structure"); // any slot will do
+    if (structure_part_of(rename->arena, &with, rename->to, &part, &rest) !=
+        ST_OK)
+        return STR("");
+    struct str what = arena_printf(
+        rename->arena,
+        "defstruct makes it of the slot %.*s%s of the structure %.*s, so "
+        "nothing would define the new name; ",
+        STR_ARG(slot),
+        s->part == STRUCTURE_INHERITED ? ", which is included," : "",
+        STR_ARG(name));
+    if (rest.n > 0)
+        return arena_printf(rename->arena,
+                            "%.*srename the slot: symbol %.*s, to %.*s",
+                            STR_ARG(what), STR_ARG(slot), STR_ARG(rest));
+    return arena_printf(rename->arena,
+                        "%.*sthe name of a slot always follows the prefix of "
+                        "the structure, which (:conc-name PREFIX) changes",
+                        STR_ARG(what));
+}
+
+/* Whether a structure makes the symbol, and no text defines it besides; then
+ *WHY says so. */
+static enum status check_parts(const struct rename *rename, struct str *why)
+{
+    const struct rename_structure *s = rename->structures;
+    bool defined = false;
+
+    for (const struct rename_fact *fact = rename->facts; fact;
+         fact = fact->next)
+        defined = defined || fact->kind == FACT_DEFINED;
+    for (; s; s = s->next) {
+        struct str package = rename_real_name(rename, s->package, STR(""));
+        if (s->part == STRUCTURE_NONE ||
+            (s->part == STRUCTURE_INHERITED && defined) ||
+            !str_eq(rename_home(rename, package, rename->name),
+                    rename->package))
+            continue;
+        *why = word_part(rename, s);
+        return why->n > 0 ? ST_INVALID : ST_NOMEM;
+    }
+    return ST_OK;
 }
 
 enum status rename_settle(struct rename *rename, struct str package,
@@ -374,5 +473,7 @@ enum status rename_settle(struct rename *rename, struct str package,
     }
     rename->package = rename_real_name(rename, rename->package, STR(""));
     rename->package = rename_home(rename, rename->package, rename->name);
+    if (status == ST_OK)
+        status = check_parts(rename, why);
     return status == ST_OK ? rename_derive(rename) : status;
 }

@@ -13,15 +13,12 @@ struct scan {
     rename_visit *visit;
     void *context;
     struct package_walk walk;
-    size_t passed; /* bytes in which comments were looked for */
+    size_t passed;             /* bytes in which comments were looked for */
+    struct rename_mark *marks; /* of words that are still to come */
 };
 
-static bool is_part_of_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-+*/<>=!?%&$_^~", c) != NULL);
-}
+/* Bytes of the longest name that is looked for in comments and strings. */
+#define NAME_BYTES 256
 
 static char upper(char c)
 {
@@ -32,8 +29,10 @@ static char upper(char c)
 static bool stands_at(const struct scan *s, struct str name, size_t at,
                       size_t end)
 {
-    if (end - at < name.n || (at > 0 && is_part_of_name(s->text.p[at - 1])) ||
-        (at + name.n < s->text.n && is_part_of_name(s->text.p[at + name.n])))
+    if (end - at < name.n ||
+        (at > 0 && rename_is_part_of_name(s->text.p[at - 1])) ||
+        (at + name.n < s->text.n &&
+         rename_is_part_of_name(s->text.p[at + name.n])))
         return false;
     for (size_t i = 0; i < name.n; i++)
         if (upper(s->text.p[at + i]) != upper(name.p[i]))
@@ -41,13 +40,36 @@ static bool stands_at(const struct scan *s, struct str name, size_t at,
     return true;
 }
 
+/* Whether the word that begins at AT is the name of a target, as far as names
+   of usual characters go. */
+static bool word_stands_at(const struct scan *s, size_t at, size_t end)
+{
+    char name[NAME_BYTES];
+    size_t n = 0;
+
+    if (!rename_is_part_of_name(s->text.p[at]) ||
+        (at > 0 && rename_is_part_of_name(s->text.p[at - 1])))
+        return false;
+    for (; at + n < end && rename_is_part_of_name(s->text.p[at + n]); n++) {
+        if (n == sizeof name)
+            return false;
+        name[n] = upper(s->text.p[at + n]);
+    }
+    const struct rename_entry *entry =
+        s->rename->names[rename_hash(str_make(name, n))].first;
+    while (entry && !(entry->target && !entry->is_new &&
+                      str_eq(entry->target->name, str_make(name, n))))
+        entry = entry->next;
+    return entry != NULL;
+}
+
 static bool any_stands_at(const struct scan *s, size_t at, size_t end)
 {
-    const struct rename_target *target = s->rename->targets;
+    const struct rename_target *target = s->rename->odd;
 
     while (target && !stands_at(s, target->name_text, at, end))
-        target = target->next;
-    return target != NULL;
+        target = target->next_odd;
+    return target || word_stands_at(s, at, end);
 }
 
 /* Mentions in the text from START, which is in LINE, to END. */
@@ -64,23 +86,30 @@ static enum status find_mentions(const struct scan *s, size_t start, size_t end,
             status = s->visit(s->context, &place);
     }
     return status == ST_OK
-               ? arena_spend(s->arena, (end - start) * s->rename->target_count)
+               ? arena_spend(s->arena,
+                             (end - start) * (1 + s->rename->odd_count))
                : status;
 }
 
 /* The end, at most END, of the comment at AT; AT when there is none. */
 static size_t skip_comment(struct str text, size_t at, size_t end)
 {
-    const char *until = text.p[at] == ';' ? "\n" : "|#";
-    size_t n = strlen(until);
+    size_t depth = 1;
 
-    if (text.p[at] != ';' &&
-        (end - at < 2 || memcmp(text.p + at, "#|", 2) != 0))
+    if (text.p[at] == ';') {
+        const char *feed = memchr(text.p + at, '\n', end - at);
+        return feed ? (size_t)(feed - text.p) : end;
+    }
+    if (end - at < 2 || memcmp(text.p + at, "#|", 2) != 0)
         return at;
-    for (at++; at + n <= end; at++)
-        if (memcmp(text.p + at, until, n) == 0)
-            return at;
-    return end;
+    for (at += 2; at + 2 <= end && depth > 0; at++) {
+        bool opens = memcmp(text.p + at, "#|", 2) == 0;
+        bool closes = memcmp(text.p + at, "|#", 2) == 0;
+
+        depth = depth + opens - closes;
+        at += opens || closes;
+    }
+    return depth > 0 ? end : at;
 }
 
 /* Looks for the name in the comments since the last word. */
@@ -163,22 +192,12 @@ static enum status judge_code(const struct scan *s, struct str word,
                               const struct found *found,
                               enum rename_verdict *out)
 {
-    const struct rename *rename = s->rename;
-    const struct rename_target *target = found->target;
-    struct token_name split = token_split(word);
-    struct str current = rename_real_name(rename, s->walk.current, STR(""));
-    struct str package = current;
-    enum status status = ST_OK;
+    const struct rename_target as = {
+        .name = found->is_new ? found->target->to : found->target->name,
+        .package = found->target->package};
 
-    if (split.package.n > 0) {
-        status = package_spell(s->arena, split.package, &package);
-        if (status == ST_OK)
-            package = rename_real_name(rename, package, current);
-    }
-    if (status == ST_OK)
-        *out = rename_judge(rename, target->package, package,
-                            found->is_new ? target->to : target->name);
-    return status;
+    return rename_judge_word(s->rename, s->arena, s->walk.current, word, &as,
+                             out);
 }
 
 /* The verdict about a name in an option of defpackage. */
@@ -208,17 +227,31 @@ static struct str inside(struct str string)
 static bool find_target(const struct scan *s, struct str name, bool string,
                         struct found *out)
 {
-    for (const struct rename_target *target = s->rename->targets; target;
-         target = target->next) {
-        bool old = string ? str_eq(name, target->name)
-                          : token_same_name(name, target->name_text);
-        bool new = string ? str_eq(name, target->to)
-                          : token_same_name(name, target->to_text);
-        *out = (struct found){target, name, !old};
-        if (old || new)
+    size_t hash = string ? rename_hash(name) : rename_hash_word(name);
+    const struct rename_entry *entry = s->rename->names[hash].first;
+
+    for (; entry; entry = entry->next) {
+        const struct rename_target *target = entry->target;
+
+        if (!target)
+            continue;
+        struct str raw = entry->is_new ? target->to : target->name;
+        struct str text = entry->is_new ? target->to_text : target->name_text;
+        *out = (struct found){target, name, entry->is_new};
+        if (string ? str_eq(name, raw) : token_same_name(name, text))
             return true;
     }
     return false;
+}
+
+/* Whether the word at which S is was marked. */
+static bool take_mark(struct scan *s)
+{
+    size_t start = s->walk.token.start;
+
+    while (s->marks && s->marks->start < start)
+        s->marks = s->marks->next;
+    return s->marks && s->marks->start == start;
 }
 
 /* A keyword in code: when the symbol is a slot, the constructors know it. */
@@ -248,16 +281,17 @@ static enum status look_at(struct scan *s)
                 s->walk.role == PACKAGE_DEFINED;
     struct str name = string ? inside(word) : token_split(word).name;
     enum rename_verdict verdict = RENAME_NO;
-    struct found found;
+    struct found found = {rename->targets, name, false};
 
+    if (code && token->mark == TOKEN_WORD && take_mark(s))
+        return tell(s, RENAME_YES, &found);
     if (code && string)
         return find_mentions(s, token->start, token->end, token->line);
     if (code && (word.p[0] == ':' || token->mark == ':'))
         return look_at_keyword(s, word); // or uninterned
-    enum status status = arena_spend(s->arena, rename->target_count);
-    if (status != ST_OK || !find_target(s, name, string, &found))
-        return status;
-    status = arena_spend(s->arena, 8 * rename->fact_count);
+    if (!find_target(s, name, string, &found))
+        return ST_OK;
+    enum status status = arena_spend(s->arena, 8 * rename->package_facts);
     if (status == ST_OK && code)
         status = judge_code(s, word, &found, &verdict);
     else if (status == ST_OK)
@@ -282,6 +316,9 @@ enum status rename_scan(const struct rename *rename, struct arena *arena,
             enum status before = look_back(&s, &s.walk.token);
             status = before == ST_OK ? status : before;
         }
+        if (status == ST_OK && s.walk.token.mark == TOKEN_WORD)
+            status = rename_look_ahead(rename, arena, &s.walk, &s.marks, visit,
+                                       context);
         if (status == ST_OK)
             status = look_at(&s);
     }

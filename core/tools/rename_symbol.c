@@ -54,7 +54,8 @@ struct search {
     struct str *paths_out;
     size_t listed;
     size_t unlisted;
-    struct buf list; /* of what is not touched */
+    struct rename_place last; /* that was listed, in this file */
+    struct buf list;          /* of what is not touched */
 };
 
 /* The plan of a call: what is said besides the review. */
@@ -73,6 +74,8 @@ static const char *words_for(enum rename_kind kind)
         return "the new name is in use: ";
     case RENAME_UNSURE:
         return "not certain: ";
+    case RENAME_OPTIONS:
+        return "the initarg and accessors of a slot keep their names: ";
     case RENAME_MENTION:
     case RENAME_SURE:
         break;
@@ -87,6 +90,9 @@ static void list_place(struct search *s, const struct rename_place *place)
     const char *feed = memchr(s->text.p + start, '\n', s->text.n - start);
     size_t end = feed ? (size_t)(feed - s->text.p) : s->text.n;
 
+    if (place->line == s->last.line && place->kind == s->last.kind)
+        return; // each line once
+    s->last = *place;
     if (s->listed == LIMIT_RENAME_LISTED) {
         s->unlisted++;
         return;
@@ -119,6 +125,7 @@ static enum status look_through(struct search *s)
     struct arena arena = {.strand = s->arena->strand};
 
     s->sure = 0;
+    s->last = (struct rename_place){.line = 0};
     enum status status =
         rename_scan(&s->rename, &arena, s->text, take_place, s);
     arena_release(&arena);
@@ -173,12 +180,12 @@ static enum status search(struct search *s, struct tool_answer *answer)
                            "%.*s: %.*s. Nothing was written.",
                            STR_ARG(values[SYMBOL].string), STR_ARG(why));
     if (status == ST_LIMIT)
-        return review_fail(request->arena, answer, "ERROR",
-                           "There are too many Lisp files: at most %d of them, "
-                           "%u bytes, and %d facts about packages. Nothing was "
-                           "written. Name a smaller folder.",
-                           LIMIT_RENAME_FILES, LIMIT_RENAME_BYTES,
-                           LIMIT_RENAME_FACTS);
+        return review_fail(
+            request->arena, answer, "ERROR",
+            "There are too many Lisp files: at most %d of them, "
+            "%u bytes, and %d facts about packages and structures. Nothing was "
+            "written. Name a smaller folder.",
+            LIMIT_RENAME_FILES, LIMIT_RENAME_BYTES, LIMIT_RENAME_FACTS);
     return status == ST_OK
                ? lisp_files_read(request, s->arena, s->files, look, s)
                : status;

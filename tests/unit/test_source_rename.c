@@ -102,7 +102,61 @@ static const struct renamed cases[] = {
      "(in-package :q)(defstruct f x)(f-x p::g)", 1, 0, 0},
     // And of that of a slot.
     {P "(defstruct a f (x f))(a-f a-x)(make-a :f 1)",
-     P "(defstruct a g (x g))(a-g a-x)(make-a :f 1)", 1, 0, 0},
+     P "(defstruct a g (x g))(a-g a-x)(make-a :g 1)", 0, 0, 0},
+    // Its keywords, in calls of what makes such structures.
+    {P "(defstruct a f x)(make-a :x :f :f (make-a :F :f) keyword:f 1)",
+     P "(defstruct a g x)(make-a :x :f :g (make-a :G :f) keyword:g 1)", 2, 0,
+     0},
+    {P "(defstruct a f)#S(a :f 1)#s(a f 1)#(a :f 1)(a :f 1)",
+     P "(defstruct a g)#S(a :g 1)#s(a g 1)#(a :f 1)(a :f 1)", 2, 0, 0},
+    {P "(defstruct a f)`(make-a :f ,x)'(make-a :f 1)'(b (make-a :f 1))",
+     P "(defstruct a g)`(make-a :g ,x)'(make-a :f 1)'(b (make-a :f 1))", 2, 0,
+     0},
+    {P "(defstruct a f)`(make-a ,@x :f 1)(make-a #+x :f #-x :y 1 :f 2)",
+     P "(defstruct a g)`(make-a ,@x :f 1)(make-a #+x :f #-x :y 1 :f 2)", 3, 0,
+     0},
+    {P "(defstruct a f)(make-a :y #+x 1 #-x 2 :f 3)(make-a :f . :f)",
+     P "(defstruct a g)(make-a :y #+x 1 #-x 2 :f 3)(make-a :g . :f)", 2, 0, 0},
+    {P "(defstruct a f)(apply #'make-a :f 1 r)(funcall 'make-a :f 1 :f 2)",
+     P "(defstruct a g)(apply #'make-a :g 1 r)(funcall 'make-a :g 1 :g 2)", 0,
+     0, 0},
+    {P "(defstruct a f)(list 'make-a :f 1)(apply (k #'make-a) :f)(apply",
+     P "(defstruct a g)(list 'make-a :f 1)(apply (k #'make-a) :f)(apply", 2, 0,
+     0},
+    {P "(defstruct (a (:constructor mk) (:constructor b (f &key x))) f x)"
+       "(mk :f 1)(b :f :x 2)(make-a :f 1)",
+     P "(defstruct (a (:constructor mk) (:constructor b (g &key x))) g x)"
+       "(mk :g 1)(b :f :x 2)(make-a :f 1)",
+     2, 0, 0},
+    {P "(defstruct (a (:constructor b (x &optional y &rest r &key z (f 1)))) "
+       "f)(b :f :f :f 1)",
+     P "(defstruct (a (:constructor b (x &optional y &rest r &key z (g 1)))) "
+       "g)(b :f :f :g 1)",
+     2, 0, 0},
+    {P
+     "(defstruct (a (:constructor b (&key ((:f f) 1) &aux (f 2)))) f)(b :f 1)",
+     P
+     "(defstruct (a (:constructor b (&key ((:f g) 1) &aux (g 2)))) g)(b :f 1)",
+     2, 0, 0},
+    {P "(defstruct (a (:constructor nil)) f)(make-a :f 1)",
+     P "(defstruct (a (:constructor nil)) g)(make-a :f 1)", 1, 0, 0},
+    {P "(defstruct (a #+x (:constructor b)) f)(make-a :f 1)",
+     P "(defstruct (a #+x (:constructor b)) g)(make-a :f 1)", 1, 0, 0},
+    {P "(defstruct |a| f)(|make-a| :f 1)(make-a :f 1)(make-|a| :f 1)",
+     P "(defstruct |a| g)(|make-a| :f 1)(make-a :f 1)(make-|a| :g 1)", 2, 0, 0},
+    // Of structures that include it, whatever their packages.
+    {"(defpackage p (:use cl) (:export a make-a))(defpackage q (:use p cl))" P
+     "(defstruct a f)(in-package q)(defstruct (c (:include a)))"
+     "(make-c :f 1)(c-f)(make-a :f)(make-b :f)",
+     "(defpackage p (:use cl) (:export a make-a))(defpackage q (:use p cl))" P
+     "(defstruct a g)(in-package q)(defstruct (c (:include a)))"
+     "(make-c :g 1)(c-g)(make-a :g)(make-b :f)",
+     0, 0, 0},
+    {P "(defstruct a f)(in-package q)(defstruct (c (:include p::a)))(c-f)"
+       "(defstruct (d (:include a)))(d-f)(defstruct a f)(make-a :f 1)",
+     P "(defstruct a g)(in-package q)(defstruct (c (:include p::a)))(c-g)"
+       "(defstruct (d (:include a)))(d-f)(defstruct a f)(make-a :f 1)",
+     1, 0, 0},
     {P "(defstruct (a (:conc-name #:q-)) (f 1))(q-f a-f)",
      P "(defstruct (a (:conc-name #:q-)) (g 1))(q-g a-f)", 0, 0, 0},
     {P "(defstruct (a (:conc-name nil)) f)(f)(q-f)",
@@ -117,6 +171,9 @@ static const struct renamed cases[] = {
     // The names in defclass are symbols like others.
     {P "(defclass a () ((x :accessor f :initarg :f)))(f 1 :f)",
      P "(defclass a () ((x :accessor g :initarg :f)))(g 1 :f)", 0, 0, 0},
+    {P "(defclass a () ((f :accessor a-f :initarg :f) f (f :type t)))(a-f)",
+     P "(defclass a () ((g :accessor a-f :initarg :f) g (g :type t)))(a-f)", 0,
+     0, 0},
     {P "(defclass f () ((x :reader f-x)))(f-x make-f)",
      P "(defclass g () ((x :reader f-x)))(f-x make-f)", 0, 0, 0},
     // Texts that are not complete.
@@ -125,6 +182,8 @@ static const struct renamed cases[] = {
     {P "\"f", NULL, 0, 1, 0},
     {"(defpackage p (:export \"", NULL, 0, 0, 0},
     {P "#|f", NULL, 0, 1, 0},
+    {P "#|f #|f|# f|# f #||# f #|f|# f", P "#|f #|f|# f|# g #||# g #|f|# g", 0,
+     4, 0},
     {P ";\n;\n;f", NULL, 0, 1, 0},
     {P "(f", P "(g", 0, 0, 0},
     {"))))" P "f", "))))" P "g", 0, 0, 0},
@@ -134,7 +193,7 @@ struct result {
     struct str text;
     struct buf out;
     size_t done;
-    size_t counts[4];
+    size_t counts[RENAME_TAKEN + 1];
 };
 
 static enum status take(void *context, const struct rename_place *place)
@@ -222,6 +281,68 @@ static void rename_knows_the_home(void **state)
     assert_non_null(strstr(home("", "NEW", ""), "the same symbol"));
 }
 
+/* A name that a structure makes of others is not renamed by itself. */
+static void rename_names_what_a_structure_makes(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        home(P "(defstruct point x)", "point-x", ""),
+        "defstruct makes it of the slot X of the structure point, so nothing "
+        "would define the new name; the name of a slot always follows the "
+        "prefix of the structure, which (:conc-name PREFIX) changes");
+    assert_non_null(strstr(
+        home(P "(defstruct (p (:conc-name new-)) x)", "new-x", ""), "slot X"));
+    static const char *const made[][2] = {{"make-p", "(:constructor NEW-NAME)"},
+                                          {"copy-p", "(:copier NEW-NAME)"},
+                                          {"p-p", "(:predicate NEW-NAME)"},
+                                          {"p-y", "which is included"}};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        assert_non_null(
+            strstr(home(P "(defstruct (p (:include b)) x)", made[i][0], "p"),
+                   made[i][1]));
+    // These have definitions of their own.
+    assert_string_equal(
+        home(P "(defstruct (p (:constructor make-p)) x)", "make-p", "p"), "P");
+    assert_string_equal(home(P "(defstruct (p (:copier nil)))", "copy-p", "p"),
+                        "P");
+    assert_string_equal(
+        home(P "(defstruct (p (:include b)))(defun p-y ())", "p-y", ""), "P");
+    assert_string_equal(home(P "(defstruct p x)", "q::p-x", ""), "Q");
+    assert_string_equal(home(P "(defstruct (p (:conc-name nil)) x)", "x", "p"),
+                        "P");
+}
+
+/* Takes time in proportion to the slots, of which each has a name. */
+static void rename_takes_many_slots(void **state)
+{
+    struct rename rename;
+    const char *fault = NULL;
+    struct buf text = BUF_EMPTY;
+    struct str why;
+    struct result r = {.done = 0};
+    const int slots = LIMIT_RENAME_FACTS / 2;
+    (void)state;
+    buf_str(&text, STR("(in-package :p)(defstruct f"));
+    for (int i = 0; i < slots; i++)
+        buf_printf(&text, " s%d", i);
+    buf_str(&text, STR(") ;"));
+    for (int i = 0; i < slots; i++)
+        buf_printf(&text, " f-s%d", i);
+    buf_str(&text, STR("\n"));
+    for (int i = 0; i < slots; i++)
+        buf_printf(&text, " f-s%d", i);
+    r.text = buf_view(&text);
+    assert_int_equal(rename_init(&rename, &arena, STR("f"), STR("g"), &fault),
+                     ST_OK);
+    assert_int_equal(rename_learn(&rename, r.text), ST_OK);
+    assert_int_equal(rename_settle(&rename, STR("p"), &why), ST_OK);
+    assert_int_equal(rename_scan(&rename, &arena, r.text, take, &r), ST_OK);
+    assert_int_equal(r.counts[RENAME_SURE], slots + 1);
+    assert_int_equal(r.counts[RENAME_MENTION], slots);
+    buf_release(&r.out);
+    buf_release(&text);
+}
+
 static void rename_keeps_a_limited_number_of_facts(void **state)
 {
     struct rename rename;
@@ -246,6 +367,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(rename_finds_the_symbol),
         TEST(rename_knows_the_home),
+        TEST(rename_names_what_a_structure_makes),
+        TEST(rename_takes_many_slots),
         TEST(rename_keeps_a_limited_number_of_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
