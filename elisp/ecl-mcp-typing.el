@@ -292,8 +292,11 @@ While Emacs is busy keys wait, and what was on the screen then may have changed.
           (t now))))
 
 (defun ecl-mcp-typing-since ()
-  "The earliest time at which an event that is read now may have happened."
-  (ecl-mcp-typing--key-since (float-time)))
+  "The earliest time at which an event that is read now may have happened.
+While nothing waits, nobody watches whether Emacs is busy."
+  (if (memq #'ecl-mcp-typing--key-clock pre-command-hook)
+      (ecl-mcp-typing--key-since (float-time))
+    (float-time)))
 
 (defvar ecl-mcp-typing--pointed nil
   "The click or choice whose command runs: its time and the recursion depth.

@@ -273,7 +273,7 @@ test('mouse: hunks and keys of a review', reviews, async emacs => {
     await choose(emacs, /Accept All Open/);
     await become(emacs, '(accepted rejected accepted)');
     await click(emacs, /C-c C-c apply 2 of 3/);
-    await emacs.until('(test-review-answer)');
+    await emacs.until('(= 1 (length (test-review-answers)))');
     check(fs.readFileSync(file, 'utf8') === NEW.replace('twenty', 'line 20')
         .replaceAll('\\n', '\n'), 'the file');
 });
