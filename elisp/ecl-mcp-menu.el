@@ -112,7 +112,8 @@ worked there."
   "Add the commands of the mode of this buffer to MENU for CLICK.
 This is for `context-menu-functions'."
   (let* ((window (posn-window (event-start click)))
-         (selected (eq window (selected-window)))
+         ;; Emacs 30 selects the window meanwhile.
+         (selected (eq window (old-selected-window)))
          (mode (ecl-mcp-menu--mode))
          (count 0))
     (setq ecl-mcp-menu--opened (ecl-mcp-typing-since))
