@@ -104,18 +104,23 @@ enum status session_send(struct session *session)
         session->calls.sent++;
         call = call->next;
     }
-    return image_process_write(&session->image);
+    return ST_OK;
+}
+
+void session_flush(struct session *session)
+{
+    if (session->image.socket < 0 || session->image.dying)
+        return;
+    enum status status = image_process_write(&session->image);
+    (void)status; // a lost image is noticed when it is read
 }
 
 /* Sends a frame without a body. */
 static void send_word(struct session *session, enum wire_kind kind, uint64_t id)
 {
     struct buf *out = &session->image.out;
-    enum status status;
 
     wire_end(out, wire_begin(out, kind, 0, id));
-    status = image_process_write(&session->image);
-    (void)status; // a lost image is noticed when it is read
 }
 
 void session_send_keep(struct session *session, uint64_t number)
@@ -125,8 +130,10 @@ void session_send_keep(struct session *session, uint64_t number)
 
 void session_send_stop(struct session *session, uint64_t id)
 {
-    if (session->image.socket >= 0 && !session->image.dying)
-        send_word(session, WIRE_STOP, id);
+    if (session->image.socket < 0 || session->image.dying)
+        return;
+    send_word(session, WIRE_STOP, id);
+    session_flush(session); // before the signal
 }
 
 /* --- Whose output it is ------------------------------------------------- */
@@ -276,7 +283,9 @@ void session_drain_dead(struct session *session)
     for (int i = 0; i < CAPTURE_PIPES; i++)
         add_carry(session, i);
     // a copy may still have the image's end of the socket, but does not read it
-    if (session->image.socket >= 0 && linux_has_unread(session->image.socket))
+    if (session->image.written < session->image.out.n ||
+        (session->image.socket >= 0 &&
+         linux_has_unread(session->image.socket)))
         session->image.death.unread = true;
 }
 

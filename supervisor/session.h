@@ -55,14 +55,18 @@ void session_disconnect(struct session *session);
 void session_drop_image(struct session *session);
 void session_end_image(struct session *session);
 
-/* Sends calls ahead, LIMIT_AHEAD at most, up to one that is the supervisor's
-   own. ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */
+/* Puts calls into what is for the image, LIMIT_AHEAD at most, up to one that is
+   the supervisor's own; session_flush sends them. ST_NOMEM: the image can no
+   longer be served. */
 enum status MUST_CHECK session_send(struct session *session);
 
 /* Asks the image for a sleeping copy of it. */
 void session_send_keep(struct session *session, uint64_t number);
 
-/* Tells the image not to begin call ID, if it has not yet begun it. */
+/* Sends what is for the image, as far as its socket takes it. */
+void session_flush(struct session *session);
+
+/* Tells the image at once not to begin call ID, if it has not yet begun it. */
 void session_send_stop(struct session *session, uint64_t id);
 
 /* Bytes that SESSION makes us hold: output, and answers that are incomplete or

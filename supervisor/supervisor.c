@@ -170,6 +170,7 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         short wanted = POLLIN;
 
         session->poll_at = SIZE_MAX;
+        session_flush(session);
         if (n + CONTROL_FDS > max)
             continue;
         session->poll_at = n;
