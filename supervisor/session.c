@@ -37,11 +37,12 @@ void session_init(struct session *session, const char *name)
     image_process_init(&session->image);
     keeping_init(&session->keeping);
     session->room = LIMIT_SESSION_HELD;
-    session->poll_at = SIZE_MAX;
 }
 
 void session_release(struct session *session)
 {
+    // a copy that wakes is watched in the place of the image
+    watch_drop(&session->image.watches[CONTROL_SOCKET]);
     image_process_release(&session->image);
     keeping_release(&session->keeping);
     call_queue_release(&session->calls);
@@ -284,8 +285,7 @@ void session_drain_dead(struct session *session)
         add_carry(session, i);
     // a copy may still have the image's end of the socket, but does not read it
     if (session->image.written < session->image.out.n ||
-        (session->image.socket >= 0 &&
-         linux_has_unread(session->image.socket)))
+        (session->image.socket >= 0 && linux_has_unread(session->image.socket)))
         session->image.death.unread = true;
 }
 

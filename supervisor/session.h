@@ -36,7 +36,8 @@ struct session {
     size_t refused;  /* bytes of an answer still to come that are dropped */
     struct keeping keeping;
     struct notices notices;
-    size_t poll_at; /* index of its first pollfd, or SIZE_MAX */
+    bool awake;                 /* it is in the list of those with work */
+    struct session *next_awake; /* in that list */
 };
 
 void session_init(struct session *session, const char *name);

@@ -132,8 +132,8 @@ static void bench_definitions(const char *const *server)
     (void)caller_evaluate(&peer, code, "=> :OK");
     for (size_t i = 0; i < LOOKS; i++) {
         lists[i] = caller_call(&peer, "list-definitions", "", "F");
-        searches[i] = caller_call(&peer, "apropos-search",
-                                  "\"pattern\":\"F\"", "F");
+        searches[i] =
+            caller_call(&peer, "apropos-search", "\"pattern\":\"F\"", "F");
     }
     table_time("list-definitions, 100,000 of them, p50",
                table_median(lists, LOOKS), 60);
