@@ -247,19 +247,22 @@ static size_t read_pipe(struct session *session, int i, size_t max)
     return (size_t)n;
 }
 
-void session_read_pipe(struct session *session, int i, const struct log *log)
+size_t session_read_pipe(struct session *session, int i, const struct log *log)
 {
     bool between = !writer(session, i);
     const struct buf *head = &session->earlier.head;
     size_t before = head->n;
 
-    if (read_pipe(session, i, CHUNK) == 0 || !between || head->n == before ||
+    size_t n = read_pipe(session, i, CHUNK);
+
+    if (n == 0 || !between || head->n == before ||
         session->logged >= LIMIT_LOG_LINE)
-        return;
+        return n;
     log_line(
         log, LOG_INFO, "image: output between evaluations of session %s: %.*s",
         session->name, STR_ARG(str_make(head->p + before, head->n - before)));
     session->logged += head->n - before;
+    return n;
 }
 
 void session_drain(struct session *session)

@@ -30,6 +30,8 @@ struct session {
     struct image_process image;
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
+    int64_t look_at;        /* when its pipes are read next, which are not
+                               watched until then; 0: they are */
     size_t room;            /* bytes that it may still make us hold (room.h) */
     size_t admitted; /* bytes of the frame that is coming, once its head has
                         been accepted */
@@ -81,8 +83,9 @@ size_t session_held(const struct session *session);
    which there is no room is dropped, and one that says so replaces it. */
 enum status MUST_CHECK session_read(struct session *session);
 
-/* Reads once from pipe I; output between two calls goes to LOG, too. */
-void session_read_pipe(struct session *session, int i, const struct log *log);
+/* Reads once from pipe I, and returns how many bytes; output between two calls
+   goes to LOG, too. */
+size_t session_read_pipe(struct session *session, int i, const struct log *log);
 
 /* Reads from both pipes what is in them at this moment, no more. */
 void session_drain(struct session *session);

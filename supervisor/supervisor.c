@@ -34,6 +34,13 @@
    watch, for evaluated code can use up all watches that the user may have. */
 #define LOOK_MS 20
 
+/* Code that prints line by line must not wake us for each: after a read of less
+   than SOME_BYTES, the pipes of a lone call are not watched for LOOK_AGAIN_MS.
+   Meanwhile they hold what is printed, as they do in any case, also when the
+   image dies. A pipe does not fill up so fast in so small pieces. */
+#define SOME_BYTES 2048
+#define LOOK_AGAIN_MS 2
+
 /* Without a zygote nothing can be evaluated: answers every waiting call with
    the reason. */
 static void refuse_waiting(struct supervisor *s)
@@ -164,6 +171,8 @@ static int64_t deadline_of(const struct session *session)
     earlier(&deadline, process_limit_deadline(session));
     earlier(&deadline, restore_deadline(session));
     earlier(&deadline, progress_deadline(session));
+    if (session->look_at > 0)
+        earlier(&deadline, session->look_at);
     return deadline;
 }
 
@@ -198,6 +207,7 @@ static bool attend(struct session *session)
 {
     struct image_process *image = &session->image;
     const int *pipes = image->output.pipes;
+    uint32_t output = session->look_at > 0 ? 0 : EPOLLIN;
     bool waits;
     bool all = true;
 
@@ -205,8 +215,8 @@ static bool attend(struct session *session)
     waits = image->written < image->out.n && !restore_is_waking(session);
     watch_set(&image->watches[CONTROL_SOCKET], read_socket(session),
               waits ? EPOLLIN | EPOLLOUT : EPOLLIN);
-    watch_set(&image->watches[CONTROL_STDOUT], pipes[CAPTURE_STDOUT], EPOLLIN);
-    watch_set(&image->watches[CONTROL_STDERR], pipes[CAPTURE_STDERR], EPOLLIN);
+    watch_set(&image->watches[CONTROL_STDOUT], pipes[CAPTURE_STDOUT], output);
+    watch_set(&image->watches[CONTROL_STDERR], pipes[CAPTURE_STDERR], output);
     watch_set(&image->watches[CONTROL_KEEPER], image->keeper, EPOLLIN);
     for (int i = 0; i < CONTROL_FDS; i++)
         all = all && !image->watches[i].failed;
@@ -239,13 +249,32 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
     return n;
 }
 
+/* Reads the pipes of SESSION, as far as something was FOUND or it is time to
+   look. While a later call was sent ahead, its answer waits for what comes
+   there, and they stay watched. */
+static void read_output(struct supervisor *s, struct session *session,
+                        const uint32_t found[CONTROL_FDS], int64_t now)
+{
+    static const int places[CAPTURE_PIPES] = {
+        [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
+    bool due = session->look_at > 0 &&
+               (now >= session->look_at || session->calls.sent != 1);
+    size_t n = 0;
+
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        if (due || found[places[i]])
+            n += session_read_pipe(session, i, &s->config.log);
+    if (n > 0 && n < SOME_BYTES && session->calls.sent == 1)
+        session->look_at = now + LOOK_AGAIN_MS;
+    else if (due || n > 0)
+        session->look_at = 0;
+}
+
 /* Handles what was found for one session. The socket is read first: once the
    answer has come, the pipes hold all output of its call. */
 static void run_session(struct supervisor *s, struct session *session,
                         int64_t now)
 {
-    static const int pipes[CAPTURE_PIPES] = {
-        [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
     uint32_t found[CONTROL_FDS];
 
     for (int i = 0; i < CONTROL_FDS; i++) {
@@ -259,9 +288,7 @@ static void run_session(struct supervisor *s, struct session *session,
         image_life_read(s, session, now);
     else if (found[CONTROL_SOCKET] & (EPOLLHUP | EPOLLERR))
         image_life_lost(session, now);
-    for (int i = 0; i < CAPTURE_PIPES; i++)
-        if (found[pipes[i]])
-            session_read_pipe(session, i, &s->config.log);
+    read_output(s, session, found, now);
     if (found[CONTROL_KEEPER])
         image_life_read_keeper(s, session, now);
     image_life_answer(s, session, now);
@@ -341,7 +368,8 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
     struct supervisor *s = supervisor;
 
     s->ran_at = now_ms;
-    watch_take(s->epoll, wake, s);
+    if (n == SUPERVISOR_FDS && fds[1].revents)
+        watch_take(s->epoll, wake, s);
     run_sessions(s, now_ms);
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);

@@ -29,6 +29,14 @@ static void finish(int64_t grace_ms)
     buf_release(&frame);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static pid_t zygote_pid(void)
 {
     pid_t children[16];
@@ -306,6 +314,23 @@ static void supervisor_lets_idle_sessions_sleep(void **state)
     host_expect_part("=> 1");
 }
 
+/* Code that prints line by line does not wake the loop for each of them. */
+static void supervisor_is_not_woken_by_each_line(void **state)
+{
+    size_t turns;
+    int64_t start;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    turns = host_turns;
+    start = now_ms();
+    host_call(2, "(dotimes (i 20000 :ok) (write-line \"line\"))");
+    host_wait(2);
+    host_expect_part("=> :OK");
+    // one in two milliseconds, and some for the call itself
+    assert_true(host_turns - turns < (size_t)(now_ms() - start) / 2 + 100);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
 #define OWN_START(f) cmocka_unit_test_teardown(f, host_teardown)
 
@@ -325,6 +350,7 @@ int main(int argc, char **argv)
         TEST(supervisor_keeps_sessions_apart),
         TEST(supervisor_refuses_broken_frames),
         TEST(supervisor_lets_idle_sessions_sleep),
+        TEST(supervisor_is_not_woken_by_each_line),
         OWN_START(supervisor_says_why_there_is_no_image),
         OWN_START(supervisor_gives_up_on_programs_without_lisp),
         OWN_START(supervisor_starts_in_the_workspace),
