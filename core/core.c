@@ -190,6 +190,7 @@ void core_free(struct core *core)
     strand_free(core->strand); // which uses the rest
     core->arena.strand = NULL;
     mcp_free(core->mcp);
+    audit_catch_up(&core->audit, core->now_ms);
     image_release(&core->image);
     audit_release(&core->audit);
     editor_release(&core->editor);
@@ -440,7 +441,15 @@ bool core_is_idle(const struct core *core)
 
 int64_t core_deadline(const struct core *core, int64_t now_ms)
 {
-    return is_busy(core) ? now_ms : mcp_deadline(core->mcp, now_ms);
+    return is_busy(core) || audit_is_behind(&core->audit)
+               ? now_ms
+               : mcp_deadline(core->mcp, now_ms);
+}
+
+void core_catch_up(struct core *core, int64_t now_ms)
+{
+    if (!is_busy(core))
+        audit_catch_up(&core->audit, now_ms);
 }
 
 void core_tick(struct core *core, int64_t now_ms)
@@ -450,6 +459,7 @@ void core_tick(struct core *core, int64_t now_ms)
     else if (deadline_has_passed(mcp_deadline(core->mcp, now_ms), now_ms))
         begin(core, DOING_TICK, now_ms);
     catch_up(core, now_ms);
+    core_catch_up(core, now_ms);
     if (!is_busy(core) && core->finishing && now_ms >= core->deadline_ms)
         mcp_stop_work(core->mcp, &core->arena, now_ms);
 }

@@ -121,6 +121,10 @@ int64_t core_deadline(const struct core *core, int64_t now_ms);
    milliseconds. */
 void core_tick(struct core *core, int64_t now_ms);
 
+/* Writes down in the log of calls what could wait until the answers were out:
+   to be called when they are. core_tick does it, too. */
+void core_catch_up(struct core *core, int64_t now_ms);
+
 /* For the metrics: between two waits for events, the host took US microseconds,
    and CPU_US of the processor's time. */
 void core_note_turn(struct core *core, int64_t us, int64_t cpu_us);

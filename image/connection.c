@@ -146,20 +146,20 @@ static void note_stops(struct connection *connection)
 void connection_next(struct connection *connection, struct wire_head *head,
                      struct str *body)
 {
-    enum status status;
+    enum status status = wire_frame(unread(connection), head, body);
 
-    for (;;) {
+    // a STOP may stand behind what is here; behind what comes only now, nothing
+    if (status != ST_MISSING)
         fill(connection, false);
-        note_stops(connection);
-        status = wire_frame(unread(connection), head, body);
-        if (status != ST_MISSING)
-            break;
+    while ((status = wire_frame(unread(connection), head, body)) ==
+           ST_MISSING) {
         buf_consume(&connection->in, connection->used);
         connection->used = 0;
         fill(connection, true);
     }
     if (status != ST_OK)
         connection_give_up("an invalid frame");
+    note_stops(connection);
     connection->used += WIRE_HEAD + head->size;
 }
 

@@ -343,9 +343,9 @@ static void run(struct loop *loop)
     loop->begin_by = now + BEGIN_MS;
     begin(loop, !loop->core, now);
     while (!is_done(loop, now)) {
-        size_t n = gather(loop);
-
+        // what wakes an image comes last: it finds this processor free
         note_turn(loop);
+        size_t n = gather(loop);
         int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
 
         loop->woken = microseconds(CLOCK_MONOTONIC);
@@ -369,6 +369,8 @@ static void run(struct loop *loop)
         give_up_images(loop, now);
         exchange(loop, now);
         begin(loop, write_client(loop), now);
+        if (loop->core)
+            core_catch_up(loop->core, now);
     }
 }
 

@@ -18,6 +18,10 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
+/* Where the descriptors of the pipes are in enum control_fd. */
+static const int PIPES[CAPTURE_PIPES] = {
+    [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
+
 /* Forgets what is known of the process. */
 static void forget_process(struct image_process *image)
 {
@@ -35,6 +39,8 @@ static void forget_process(struct image_process *image)
 void image_process_init(struct image_process *image)
 {
     memset(image, 0, sizeof *image);
+    for (int i = 0; i < CONTROL_FDS; i++)
+        watch_init(&image->watches[i], -1, NULL);
     image->socket = -1;
     image->keeper = -1;
     for (int i = 0; i < CAPTURE_PIPES; i++)
@@ -47,7 +53,7 @@ void image_process_release(struct image_process *image)
     image_process_disconnect(image);
     image_process_end_family(image);
     for (int i = 0; i < CAPTURE_PIPES; i++)
-        close_fd(&image->output.pipes[i]);
+        image_process_close_pipe(image, i);
     buf_release(&image->in);
     buf_release(&image->out);
 }
@@ -55,15 +61,12 @@ void image_process_release(struct image_process *image)
 void image_process_connect(struct image_process *image,
                            const int fds[CONTROL_FDS])
 {
-    static const int pipes[CAPTURE_PIPES] = {
-        [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
-
     image_process_end_family(image);
     image->socket = fds[CONTROL_SOCKET];
     image->keeper = fds[CONTROL_KEEPER];
     for (int i = 0; i < CAPTURE_PIPES; i++) {
-        close_fd(&image->output.pipes[i]);
-        image->output.pipes[i] = fds[pipes[i]];
+        image_process_close_pipe(image, i);
+        image->output.pipes[i] = fds[PIPES[i]];
     }
 }
 
@@ -75,6 +78,7 @@ void image_process_replace(struct image_process *image, int socket, pid_t pid)
 
 void image_process_disconnect(struct image_process *image)
 {
+    watch_drop(&image->watches[CONTROL_SOCKET]);
     close_fd(&image->socket);
     buf_release(&image->in);
     buf_release(&image->out);
@@ -83,12 +87,14 @@ void image_process_disconnect(struct image_process *image)
 
 void image_process_end_family(struct image_process *image)
 {
+    watch_drop(&image->watches[CONTROL_KEEPER]);
     close_fd(&image->keeper); // by this it knows
     image->keeper_pid = 0;
 }
 
 void image_process_close_pipe(struct image_process *image, int i)
 {
+    watch_drop(&image->watches[PIPES[i]]);
     close_fd(&image->output.pipes[i]);
 }
 

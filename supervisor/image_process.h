@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "image/control.h"
 #include "supervisor/capture.h"
+#include "supervisor/watch.h"
 #include "wire/wire.h"
 
 /* Where its output comes from. A copy that is woken writes to the pipes of its
@@ -61,9 +62,10 @@ struct image_process {
     bool unsettled; /* its keeper still ends what an earlier image has left: it
                        gets no calls */
     struct image_death death;
+    struct watch watches[CONTROL_FDS]; /* in the order of enum control_fd */
 };
 
-/* Makes IMAGE one that has no process. */
+/* Makes IMAGE one that has no process, and whose descriptors nobody watches. */
 void image_process_init(struct image_process *image);
 
 /* Closes and frees everything; the process itself sees its socket close. */

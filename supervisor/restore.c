@@ -238,6 +238,7 @@ enum status restore_listen(struct supervisor *s, struct session *session,
         return ST_MISSING;
     *checkpoint = waking->checkpoint;
     waking->checkpoint = NULL;
+    watch_drop(&session->image.watches[CONTROL_SOCKET]);
     if (status == ST_OK)
         return ST_OK;
     if (is_there(*checkpoint)) {

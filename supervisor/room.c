@@ -26,8 +26,9 @@ size_t room_shared(const struct supervisor *s)
 {
     size_t used = 0;
 
-    for (const struct session *session = s->sessions; session;
-         session = session->next)
+    // one that sleeps holds no more than its share
+    for (const struct session *session = s->awake; session;
+         session = session->next_awake)
         used += rest(session_held(session), LIMIT_SESSION_SHARE);
     return rest(LIMIT_SESSIONS_HELD, used);
 }

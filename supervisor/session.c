@@ -37,11 +37,12 @@ void session_init(struct session *session, const char *name)
     image_process_init(&session->image);
     keeping_init(&session->keeping);
     session->room = LIMIT_SESSION_HELD;
-    session->poll_at = SIZE_MAX;
 }
 
 void session_release(struct session *session)
 {
+    // a copy that wakes is watched in the place of the image
+    watch_drop(&session->image.watches[CONTROL_SOCKET]);
     image_process_release(&session->image);
     keeping_release(&session->keeping);
     call_queue_release(&session->calls);
@@ -104,18 +105,23 @@ enum status session_send(struct session *session)
         session->calls.sent++;
         call = call->next;
     }
-    return image_process_write(&session->image);
+    return ST_OK;
+}
+
+void session_flush(struct session *session)
+{
+    if (session->image.socket < 0 || session->image.dying)
+        return;
+    enum status status = image_process_write(&session->image);
+    (void)status; // a lost image is noticed when it is read
 }
 
 /* Sends a frame without a body. */
 static void send_word(struct session *session, enum wire_kind kind, uint64_t id)
 {
     struct buf *out = &session->image.out;
-    enum status status;
 
     wire_end(out, wire_begin(out, kind, 0, id));
-    status = image_process_write(&session->image);
-    (void)status; // a lost image is noticed when it is read
 }
 
 void session_send_keep(struct session *session, uint64_t number)
@@ -125,8 +131,10 @@ void session_send_keep(struct session *session, uint64_t number)
 
 void session_send_stop(struct session *session, uint64_t id)
 {
-    if (session->image.socket >= 0 && !session->image.dying)
-        send_word(session, WIRE_STOP, id);
+    if (session->image.socket < 0 || session->image.dying)
+        return;
+    send_word(session, WIRE_STOP, id);
+    session_flush(session); // before the signal
 }
 
 /* --- Whose output it is ------------------------------------------------- */
@@ -239,19 +247,22 @@ static size_t read_pipe(struct session *session, int i, size_t max)
     return (size_t)n;
 }
 
-void session_read_pipe(struct session *session, int i, const struct log *log)
+size_t session_read_pipe(struct session *session, int i, const struct log *log)
 {
     bool between = !writer(session, i);
     const struct buf *head = &session->earlier.head;
     size_t before = head->n;
 
-    if (read_pipe(session, i, CHUNK) == 0 || !between || head->n == before ||
+    size_t n = read_pipe(session, i, CHUNK);
+
+    if (n == 0 || !between || head->n == before ||
         session->logged >= LIMIT_LOG_LINE)
-        return;
+        return n;
     log_line(
         log, LOG_INFO, "image: output between evaluations of session %s: %.*s",
         session->name, STR_ARG(str_make(head->p + before, head->n - before)));
     session->logged += head->n - before;
+    return n;
 }
 
 void session_drain(struct session *session)
@@ -276,7 +287,8 @@ void session_drain_dead(struct session *session)
     for (int i = 0; i < CAPTURE_PIPES; i++)
         add_carry(session, i);
     // a copy may still have the image's end of the socket, but does not read it
-    if (session->image.socket >= 0 && linux_has_unread(session->image.socket))
+    if (session->image.written < session->image.out.n ||
+        (session->image.socket >= 0 && linux_has_unread(session->image.socket)))
         session->image.death.unread = true;
 }
 

@@ -30,13 +30,16 @@ struct session {
     struct image_process image;
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
+    int64_t look_at;        /* when its pipes are read next, which are not
+                               watched until then; 0: they are */
     size_t room;            /* bytes that it may still make us hold (room.h) */
     size_t admitted; /* bytes of the frame that is coming, once its head has
                         been accepted */
     size_t refused;  /* bytes of an answer still to come that are dropped */
     struct keeping keeping;
     struct notices notices;
-    size_t poll_at; /* index of its first pollfd, or SIZE_MAX */
+    bool awake;                 /* it is in the list of those with work */
+    struct session *next_awake; /* in that list */
 };
 
 void session_init(struct session *session, const char *name);
@@ -55,14 +58,18 @@ void session_disconnect(struct session *session);
 void session_drop_image(struct session *session);
 void session_end_image(struct session *session);
 
-/* Sends calls ahead, LIMIT_AHEAD at most, up to one that is the supervisor's
-   own. ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */
+/* Puts calls into what is for the image, LIMIT_AHEAD at most, up to one that is
+   the supervisor's own; session_flush sends them. ST_NOMEM: the image can no
+   longer be served. */
 enum status MUST_CHECK session_send(struct session *session);
 
 /* Asks the image for a sleeping copy of it. */
 void session_send_keep(struct session *session, uint64_t number);
 
-/* Tells the image not to begin call ID, if it has not yet begun it. */
+/* Sends what is for the image, as far as its socket takes it. */
+void session_flush(struct session *session);
+
+/* Tells the image at once not to begin call ID, if it has not yet begun it. */
 void session_send_stop(struct session *session, uint64_t id);
 
 /* Bytes that SESSION makes us hold: output, and answers that are incomplete or
@@ -76,8 +83,9 @@ size_t session_held(const struct session *session);
    which there is no room is dropped, and one that says so replaces it. */
 enum status MUST_CHECK session_read(struct session *session);
 
-/* Reads once from pipe I; output between two calls goes to LOG, too. */
-void session_read_pipe(struct session *session, int i, const struct log *log);
+/* Reads once from pipe I, and returns how many bytes; output between two calls
+   goes to LOG, too. */
+size_t session_read_pipe(struct session *session, int i, const struct log *log);
 
 /* Reads from both pipes what is in them at this moment, no more. */
 void session_drain(struct session *session);

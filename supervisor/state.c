@@ -43,9 +43,28 @@ static struct session *make(struct supervisor *s, struct str name)
     memcpy(c_name, name.p, name.n);
     c_name[name.n] = '\0';
     session_init(session, c_name);
+    for (int i = 0; i < CONTROL_FDS; i++)
+        watch_init(&session->image.watches[i], s->epoll, session);
     session->next = s->sessions;
     s->sessions = session;
+    state_wake(s, session);
     return session;
+}
+
+void state_wake(struct supervisor *s, struct session *session)
+{
+    if (session->awake)
+        return;
+    session->awake = true;
+    session->next_awake = s->awake;
+    s->awake = session;
+}
+
+void state_wake_all(struct supervisor *s)
+{
+    for (struct session *session = s->sessions; session;
+         session = session->next)
+        state_wake(s, session);
 }
 
 struct session *state_use_session(struct supervisor *s, struct str name,
@@ -53,8 +72,10 @@ struct session *state_use_session(struct supervisor *s, struct str name,
 {
     struct session *session = find(s, name);
 
-    if (session)
+    if (session) {
+        state_wake(s, session);
         return session;
+    }
     if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
         memchr(name.p, 0, name.n)) {
         buf_printf(text,

@@ -49,7 +49,11 @@ struct supervisor {
     struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */
-    struct front *fronts;               /* owned */
+    struct session *awake;              /* those with work, the rest sleeps */
+    int epoll;                          /* watches the descriptors of all */
+    bool unwatched;                     /* not all: some must be looked at */
+    int64_t ran_at;       /* when supervisor_run was last called */
+    struct front *fronts; /* owned */
     struct outputs outputs;
     bool begun;    /* the zygote was started; see begin.h */
     bool alone;    /* every child of this process is one of ours (adopted.h) */
@@ -70,5 +74,10 @@ struct session *state_find_session(const struct supervisor *s, struct str name);
    when memory ran out. */
 struct session *state_use_session(struct supervisor *s, struct str name,
                                   struct buf *text);
+
+/* SESSION may have work from now on: supervisor_run looks at it until it has
+   none. What reaches it through its descriptors wakes it anyway. */
+void state_wake(struct supervisor *s, struct session *session);
+void state_wake_all(struct supervisor *s);
 
 #endif

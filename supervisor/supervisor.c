@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
@@ -24,12 +26,27 @@
 #include "supervisor/stop.h"
 #include "wire/wire.h"
 
+/* The descriptors that the host polls: the zygote's, and that of the watches.
+ */
+#define SUPERVISOR_FDS 2
+
+/* Milliseconds between two looks at descriptors that the system does not
+   watch, for evaluated code can use up all watches that the user may have. */
+#define LOOK_MS 20
+
+/* Code that prints line by line must not wake us for each: after a read of less
+   than SOME_BYTES, the pipes of a lone call are not watched for LOOK_AGAIN_MS.
+   Meanwhile they hold what is printed, as they do in any case, also when the
+   image dies. A pipe does not fill up so fast in so small pieces. */
+#define SOME_BYTES 2048
+#define LOOK_AGAIN_MS 2
+
 /* Without a zygote nothing can be evaluated: answers every waiting call with
    the reason. */
 static void refuse_waiting(struct supervisor *s)
 {
-    for (struct session *session = s->sessions; session;
-         session = session->next) {
+    for (struct session *session = s->awake; session;
+         session = session->next_awake) {
         while (session->image.socket < 0 && session->calls.first) {
             struct call *call = session_take_first(session);
             struct buf text = BUF_EMPTY;
@@ -50,8 +67,8 @@ static void tend_zygote(struct supervisor *s, int64_t now)
 {
     bool waiting = false;
 
-    for (struct session *session = s->sessions; session;
-         session = session->next)
+    for (struct session *session = s->awake; session;
+         session = session->next_awake)
         waiting =
             waiting || (session->image.socket < 0 && session->calls.first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
@@ -133,132 +150,11 @@ static void read_zygote(struct supervisor *s, int64_t now)
 
     while (zygote_receive(&s->zygote, &message, now) == ST_OK) {
         take_control(s, &message, now);
+        state_wake_all(s);
         for (struct session *session = s->sessions; session;
              session = session->next)
             image_life_serve(s, session, now);
     }
-}
-
-size_t supervisor_fd_count(const struct supervisor *supervisor)
-{
-    size_t n = 1;
-
-    for (const struct session *session = supervisor->sessions; session;
-         session = session->next)
-        n += CONTROL_FDS;
-    return n;
-}
-
-/* The socket that says what happens next to SESSION: that of the copy that is
-   waking, else that of the image. -1: none. */
-static int polled_socket(const struct session *session)
-{
-    if (restore_is_waking(session))
-        return session->keeping.waking.checkpoint->socket;
-    return session->image.dying ? -1 : session->image.socket;
-}
-
-size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
-                      size_t max)
-{
-    size_t n = 0;
-
-    if (max > 0)
-        fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
-    for (struct session *session = supervisor->sessions; session;
-         session = session->next) {
-        short wanted = POLLIN;
-
-        session->poll_at = SIZE_MAX;
-        if (n + CONTROL_FDS > max)
-            continue;
-        session->poll_at = n;
-        if (session->image.written < session->image.out.n &&
-            !restore_is_waking(session))
-            wanted |= POLLOUT;
-        fds[n++] = (struct pollfd){polled_socket(session), wanted, 0};
-        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
-                                   POLLIN, 0};
-        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
-                                   POLLIN, 0};
-        fds[n++] = (struct pollfd){session->image.keeper, POLLIN, 0};
-    }
-    return n;
-}
-
-/* Handles what poll(2) found for one session. The socket is read first: once
-   the answer has come, the pipes hold all output of its call. */
-static void run_session(struct supervisor *s, struct session *session,
-                        const struct pollfd *fds, int64_t now)
-{
-    if (restore_is_waking(session))
-        image_life_tend(s, session, now);
-    else if (fds[0].revents & POLLIN)
-        image_life_read(s, session, now);
-    else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-        image_life_lost(session, now);
-    for (int i = 0; i < CAPTURE_PIPES; i++)
-        if (fds[1 + i].revents)
-            session_read_pipe(session, i, &s->config.log);
-    if (fds[CONTROL_KEEPER].revents)
-        image_life_read_keeper(s, session, now);
-    image_life_answer(s, session, now);
-    image_life_serve(s, session, now);
-}
-
-/* Forgets sessions that were closed and have nothing left to do. */
-static void sweep(struct supervisor *s)
-{
-    struct session **link = &s->sessions;
-
-    while (*link) {
-        struct session *session = *link;
-
-        if (session->closed && !session->calls.first &&
-            session->image.socket < 0) {
-            *link = session->next;
-            session_release(session);
-            free(session);
-        } else {
-            link = &session->next;
-        }
-    }
-}
-
-void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
-                    size_t n, int64_t now_ms)
-{
-    struct supervisor *s = supervisor;
-    size_t shared = room_shared(s);
-
-    for (struct session *session = s->sessions; session;
-         session = session->next) {
-        size_t own = room_offer(session, shared);
-        size_t offered = session->room;
-        size_t taken;
-
-        if (session->poll_at < n)
-            run_session(s, session, fds + session->poll_at, now_ms);
-        taken = offered - session->room;
-        shared -= taken > own ? taken - own : 0;
-    }
-    if (n > 0 && fds[0].revents)
-        read_zygote(s, now_ms);
-    zygote_tend(&s->zygote, now_ms);
-    tend_zygote(s, now_ms);
-    ending_tend(s, now_ms);
-    for (struct session *session = s->sessions; session;
-         session = session->next) {
-        session->poll_at = SIZE_MAX; // descriptors may have changed
-        if (stop_tend(session, ending_concerns(s, session->calls.first),
-                      now_ms))
-            image_life_lost(session, now_ms);
-        process_limit_tend(session, now_ms);
-        image_life_tend(s, session, now_ms);
-        restore_tend(s, session, now_ms);
-        progress_tend(session, now_ms);
-    }
-    sweep(s);
 }
 
 static void earlier(int64_t *deadline, int64_t time)
@@ -267,19 +163,233 @@ static void earlier(int64_t *deadline, int64_t time)
         *deadline = time;
 }
 
+static int64_t deadline_of(const struct session *session)
+{
+    int64_t deadline = image_life_deadline(session);
+
+    earlier(&deadline, stop_deadline(session));
+    earlier(&deadline, process_limit_deadline(session));
+    earlier(&deadline, restore_deadline(session));
+    earlier(&deadline, progress_deadline(session));
+    if (session->look_at > 0)
+        earlier(&deadline, session->look_at);
+    return deadline;
+}
+
+/* Whether nothing can happen in SESSION until something comes for it. */
+static bool is_idle(const struct session *session)
+{
+    const struct image_process *image = &session->image;
+
+    return !session->calls.first && !session->closed && !image->dying &&
+           image->out.n == 0 && session_held(session) <= LIMIT_SESSION_SHARE &&
+           deadline_of(session) < 0;
+}
+
+size_t supervisor_fd_count(const struct supervisor *supervisor)
+{
+    (void)supervisor;
+    return SUPERVISOR_FDS;
+}
+
+/* The socket that says what happens next to SESSION: that of the copy that is
+   waking, else that of the image. -1: none. */
+static int read_socket(const struct session *session)
+{
+    if (restore_is_waking(session))
+        return session->keeping.waking.checkpoint->socket;
+    return session->image.dying ? -1 : session->image.socket;
+}
+
+/* Sends what is for the image of SESSION, and has its descriptors watched.
+   True: the system watches all of them. */
+static bool attend(struct session *session)
+{
+    struct image_process *image = &session->image;
+    const int *pipes = image->output.pipes;
+    uint32_t output = session->look_at > 0 ? 0 : EPOLLIN;
+    bool waits;
+    bool all = true;
+
+    session_flush(session);
+    waits = image->written < image->out.n && !restore_is_waking(session);
+    watch_set(&image->watches[CONTROL_SOCKET], read_socket(session),
+              waits ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    watch_set(&image->watches[CONTROL_STDOUT], pipes[CAPTURE_STDOUT], output);
+    watch_set(&image->watches[CONTROL_STDERR], pipes[CAPTURE_STDERR], output);
+    watch_set(&image->watches[CONTROL_KEEPER], image->keeper, EPOLLIN);
+    for (int i = 0; i < CONTROL_FDS; i++)
+        all = all && !image->watches[i].failed;
+    return all;
+}
+
+size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
+                      size_t max)
+{
+    struct session **link = &supervisor->awake;
+    size_t n = 0;
+
+    supervisor->unwatched = false;
+    while (*link) {
+        struct session *session = *link;
+        bool watched = attend(session);
+
+        supervisor->unwatched = supervisor->unwatched || !watched;
+        if (watched && is_idle(session)) {
+            *link = session->next_awake;
+            session->awake = false;
+        } else {
+            link = &session->next_awake;
+        }
+    }
+    if (max >= SUPERVISOR_FDS) {
+        fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
+        fds[n++] = (struct pollfd){supervisor->epoll, POLLIN, 0};
+    }
+    return n;
+}
+
+/* Reads the pipes of SESSION, as far as something was FOUND or it is time to
+   look. While a later call was sent ahead, its answer waits for what comes
+   there, and they stay watched. */
+static void read_output(struct supervisor *s, struct session *session,
+                        const uint32_t found[CONTROL_FDS], int64_t now)
+{
+    static const int places[CAPTURE_PIPES] = {
+        [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
+    bool due = session->look_at > 0 &&
+               (now >= session->look_at || session->calls.sent != 1);
+    size_t n = 0;
+
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        if (due || found[places[i]])
+            n += session_read_pipe(session, i, &s->config.log);
+    if (n > 0 && n < SOME_BYTES && session->calls.sent == 1)
+        session->look_at = now + LOOK_AGAIN_MS;
+    else if (due || n > 0)
+        session->look_at = 0;
+}
+
+/* Handles what was found for one session. The socket is read first: once the
+   answer has come, the pipes hold all output of its call. */
+static void run_session(struct supervisor *s, struct session *session,
+                        int64_t now)
+{
+    uint32_t found[CONTROL_FDS];
+
+    for (int i = 0; i < CONTROL_FDS; i++) {
+        watch_look(&session->image.watches[i]);
+        found[i] = session->image.watches[i].found;
+        session->image.watches[i].found = 0;
+    }
+    if (restore_is_waking(session))
+        image_life_tend(s, session, now);
+    else if (found[CONTROL_SOCKET] & EPOLLIN)
+        image_life_read(s, session, now);
+    else if (found[CONTROL_SOCKET] & (EPOLLHUP | EPOLLERR))
+        image_life_lost(session, now);
+    read_output(s, session, found, now);
+    if (found[CONTROL_KEEPER])
+        image_life_read_keeper(s, session, now);
+    image_life_answer(s, session, now);
+    image_life_serve(s, session, now);
+}
+
+/* Takes SESSION out of the list of all. */
+static void unlink_session(struct supervisor *s, const struct session *session)
+{
+    struct session **link = &s->sessions;
+
+    while (*link != session)
+        link = &(*link)->next;
+    *link = session->next;
+}
+
+/* Forgets sessions that were closed and have nothing left to do; those do not
+   sleep. */
+static void sweep(struct supervisor *s)
+{
+    struct session **link = &s->awake;
+
+    while (*link) {
+        struct session *session = *link;
+
+        if (session->closed && !session->calls.first &&
+            session->image.socket < 0) {
+            *link = session->next_awake;
+            unlink_session(s, session);
+            session_release(session);
+            free(session);
+        } else {
+            link = &session->next_awake;
+        }
+    }
+}
+
+static void wake(void *context, struct session *session)
+{
+    state_wake(context, session);
+}
+
+/* Reads and serves the sessions with work. */
+static void run_sessions(struct supervisor *s, int64_t now)
+{
+    size_t shared = room_shared(s);
+
+    for (struct session *session = s->awake; session;
+         session = session->next_awake) {
+        size_t own = room_offer(session, shared);
+        size_t offered = session->room;
+        size_t taken;
+
+        run_session(s, session, now);
+        taken = offered - session->room;
+        shared -= taken > own ? taken - own : 0;
+    }
+}
+
+/* Does what is due. */
+static void tend_sessions(struct supervisor *s, int64_t now)
+{
+    for (struct session *session = s->awake; session;
+         session = session->next_awake) {
+        if (stop_tend(session, ending_concerns(s, session->calls.first), now))
+            image_life_lost(session, now);
+        process_limit_tend(session, now);
+        image_life_tend(s, session, now);
+        restore_tend(s, session, now);
+        progress_tend(session, now);
+    }
+}
+
+void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
+                    size_t n, int64_t now_ms)
+{
+    struct supervisor *s = supervisor;
+
+    s->ran_at = now_ms;
+    if (n == SUPERVISOR_FDS && fds[1].revents)
+        watch_take(s->epoll, wake, s);
+    run_sessions(s, now_ms);
+    if (n > 0 && fds[0].revents)
+        read_zygote(s, now_ms);
+    zygote_tend(&s->zygote, now_ms);
+    tend_zygote(s, now_ms);
+    ending_tend(s, now_ms);
+    tend_sessions(s, now_ms);
+    sweep(s);
+}
+
 int64_t supervisor_deadline(const struct supervisor *supervisor)
 {
     int64_t deadline = zygote_deadline(&supervisor->zygote);
 
     earlier(&deadline, ending_deadline(supervisor));
-    for (const struct session *session = supervisor->sessions; session;
-         session = session->next) {
-        earlier(&deadline, image_life_deadline(session));
-        earlier(&deadline, stop_deadline(session));
-        earlier(&deadline, process_limit_deadline(session));
-        earlier(&deadline, restore_deadline(session));
-        earlier(&deadline, progress_deadline(session));
-    }
+    if (supervisor->unwatched)
+        earlier(&deadline, supervisor->ran_at + LOOK_MS);
+    for (const struct session *session = supervisor->awake; session;
+         session = session->next_awake)
+        earlier(&deadline, deadline_of(session));
     return deadline;
 }
 
@@ -308,6 +418,11 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
         s->name = now_ms + 1;
+    s->epoll = watch_open();
+    if (s->epoll < 0) {
+        free(s);
+        return NULL;
+    }
     room_prepare();
     adopted_begin(s);
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
@@ -342,5 +457,6 @@ void supervisor_free(struct supervisor *supervisor)
     protected_release(&supervisor->protected);
     while (supervisor->fronts)
         front_free(supervisor->fronts);
+    (void)close(supervisor->epoll); // nothing is watched any longer
     free(supervisor);
 }

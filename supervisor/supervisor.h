@@ -29,9 +29,11 @@ void supervisor_begin(struct supervisor *supervisor, int64_t now_ms);
    waits for that, 3 seconds at most. Frees the fronts that are still open. */
 void supervisor_free(struct supervisor *supervisor);
 
-/* Fills FDS with at most MAX descriptors to poll and returns their number.
-   supervisor_run takes the same array back after poll(2), and does whatever is
-   due; it must also be called at the time of supervisor_deadline. */
+/* Sends to the images what is for them: each is woken when all else is done
+   that it would compete with. Fills FDS with at most MAX descriptors to poll
+   and returns their number. supervisor_run takes the same array back after
+   poll(2), and does whatever is due; it must also be called at the time of
+   supervisor_deadline. */
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max);
 void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,

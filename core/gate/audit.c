@@ -2,10 +2,25 @@
 /* audit.c: see audit.h. */
 #include "gate/audit.h"
 
+#include <string.h>
+
 #include "base/digest.h"
 
 /* Storage that is kept for the next line. */
 #define KEPT 4096
+
+/* Bytes of arguments and answers that wait to be hashed; a call with more is
+   written down at once. */
+#define LATER (64u * 1024)
+
+/* A line without its digests, in audit->later. Behind it are the members of the
+   line, the arguments and the answer. */
+struct unfinished {
+    int64_t started_ms;
+    size_t members;
+    size_t arguments;
+    size_t answer;
+};
 
 void audit_init(struct audit *audit, const struct log *log,
                 const struct audit_sink *sink)
@@ -16,6 +31,7 @@ void audit_init(struct audit *audit, const struct log *log,
 void audit_release(struct audit *audit)
 {
     buf_release(&audit->line);
+    buf_release(&audit->later);
 }
 
 const char *audit_outcome(const struct gate_event *event)
@@ -78,7 +94,8 @@ static void write_files(struct jsonw *w, const struct tool_call *call)
     jsonw_end_array(w);
 }
 
-void audit_write(struct jsonw *w, const struct gate_event *event)
+/* The members before the digests. */
+static void write_facts(struct jsonw *w, const struct gate_event *event)
 {
     const struct tool_call *call = event->call;
     bool decided = call->decision != NULL;
@@ -102,10 +119,103 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
     jsonw_member_int(w, "decisionMs", decided_ms - call->started_ms);
     jsonw_member_int(w, "runMs", event->now_ms - decided_ms);
     write_buf(w, "preview", &call->preview);
-    write_digest(w, "argumentBytes", "argumentSha256", event->arguments);
-    write_digest(w, "answerBytes", "answerSha256", event->text);
-    write_change(w, &call->change);
-    write_files(w, call);
+}
+
+static void write_digests(struct jsonw *w, struct str arguments,
+                          struct str answer)
+{
+    write_digest(w, "argumentBytes", "argumentSha256", arguments);
+    write_digest(w, "answerBytes", "answerSha256", answer);
+}
+
+void audit_write(struct jsonw *w, const struct gate_event *event)
+{
+    write_facts(w, event);
+    write_digests(w, event->arguments, event->text);
+    write_change(w, &event->call->change);
+    write_files(w, event->call);
+}
+
+/* Appends the line that was made, of a call that began AGE_MS ago. */
+static void append(struct audit *audit, int64_t age_ms, bool lasting)
+{
+    struct str line = buf_view(&audit->line);
+
+    if (buf_failed(&audit->line))
+        log_line(audit->log, LOG_ERROR, "audit: no memory for a line");
+    else
+        audit->sink.append(audit->sink.context, age_ms,
+                           str_make(line.p + 1, line.n - 1), lasting);
+    buf_trim(&audit->line, KEPT);
+    buf_reset(&audit->line);
+}
+
+/* Makes and appends the line of which AT is the start in audit->later; returns
+   where the next one starts. */
+static size_t append_later(struct audit *audit, size_t at, int64_t now_ms)
+{
+    struct unfinished head;
+    const char *p = audit->later.p + at;
+    struct jsonw w;
+
+    memcpy(&head, p, sizeof head);
+    p += sizeof head;
+    buf_append(&audit->line, p, head.members);
+    p += head.members;
+    jsonw_init(&w, &audit->line);
+    w.comma = true; // it goes on behind the other members
+    write_digests(&w, str_make(p, head.arguments),
+                  str_make(p + head.arguments, head.answer));
+    jsonw_end_object(&w);
+    append(audit, now_ms - head.started_ms, false);
+    return at + sizeof head + head.members + head.arguments + head.answer;
+}
+
+bool audit_is_behind(const struct audit *audit)
+{
+    return audit->later.n > 0;
+}
+
+void audit_catch_up(struct audit *audit, int64_t now_ms)
+{
+    size_t at = 0;
+
+    while (at < audit->later.n)
+        at = append_later(audit, at, now_ms);
+    buf_trim(&audit->later, KEPT);
+    buf_reset(&audit->later);
+}
+
+/* Keeps what the line of EVENT needs, whose start was made. False: there is no
+   memory for that. */
+static bool keep(struct audit *audit, const struct gate_event *event)
+{
+    struct str members = buf_view(&audit->line);
+    struct unfinished head = {event->call->started_ms, members.n,
+                              event->arguments.n, event->text.n};
+    size_t before = audit->later.n;
+
+    buf_append(&audit->later, &head, sizeof head);
+    buf_str(&audit->later, members);
+    buf_str(&audit->later, event->arguments);
+    buf_str(&audit->later, event->text);
+    if (buf_failed(&audit->later)) {
+        buf_truncate(&audit->later, before);
+        return false;
+    }
+    buf_reset(&audit->line);
+    return true;
+}
+
+/* Whether the line of EVENT may be finished when the answer is out: one that is
+   about a change, or about the right to make one, may not. */
+static bool can_wait(const struct gate_event *event)
+{
+    const struct tool_call *call = event->call;
+
+    return call->tool->level != TOOL_DANGEROUS && call->part_count == 0 &&
+           call->change.path.n == 0 && call->change.patch.n == 0 &&
+           event->arguments.n + event->text.n <= LATER;
 }
 
 void audit_event(void *context, const struct gate_event *event)
@@ -113,22 +223,18 @@ void audit_event(void *context, const struct gate_event *event)
     struct audit *audit = context;
     struct jsonw w;
 
+    audit_catch_up(audit, event->now_ms); // lines stay in order
     if (event->phase == GATE_BEFORE)
         return;
     jsonw_init(&w, &audit->line);
     jsonw_object(&w);
-    audit_write(&w, event);
+    write_facts(&w, event);
+    if (can_wait(event) && !buf_failed(&audit->line) && keep(audit, event))
+        return;
+    write_digests(&w, event->arguments, event->text);
+    write_change(&w, &event->call->change);
+    write_files(&w, event->call);
     jsonw_end_object(&w);
-    if (buf_failed(&audit->line)) {
-        log_line(audit->log, LOG_ERROR, "audit: no memory for a line about %s",
-                 event->call->tool->name);
-    } else {
-        struct str line = buf_view(&audit->line);
-        audit->sink.append(audit->sink.context,
-                           event->now_ms - event->call->started_ms,
-                           str_make(line.p + 1, line.n - 1),
-                           event->call->tool->level == TOOL_DANGEROUS);
-    }
-    buf_trim(&audit->line, KEPT);
-    buf_reset(&audit->line);
+    append(audit, event->now_ms - event->call->started_ms,
+           event->call->tool->level == TOOL_DANGEROUS);
 }

@@ -28,6 +28,7 @@ struct audit {
     const struct log *log; /* borrowed */
     struct audit_sink sink;
     struct buf line;
+    struct buf later; /* lines without their digests, of calls that are over */
 };
 
 void audit_init(struct audit *audit, const struct log *log,
@@ -36,8 +37,16 @@ void audit_init(struct audit *audit, const struct log *log,
 /* Accepts a zeroed one. */
 void audit_release(struct audit *audit);
 
-/* The hook of the gate, with an audit as its context. */
+/* The hook of the gate, with an audit as its context. The line of a dangerous
+   call, or of one that has changed a file, is appended at once. Any other waits
+   for audit_catch_up, or for the next call. */
 void audit_event(void *context, const struct gate_event *event);
+
+/* Whether lines wait for audit_catch_up, */
+bool audit_is_behind(const struct audit *audit);
+
+/* which appends them: when answers are out. */
+void audit_catch_up(struct audit *audit, int64_t now_ms);
 
 /* Writes the members of a line about a call that is over, into an object. */
 void audit_write(struct jsonw *w, const struct gate_event *event);

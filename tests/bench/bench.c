@@ -4,6 +4,7 @@
      bench SERVER ECHO CLIENT TURNS
    ECHO is the program of echo.c, CLIENT is client.mjs, TURNS is turns.mjs; the
    commands `ecl` and `node` are searched for in PATH. */
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "bench/caller.h"
+#include "bench/growth.h"
 #include "bench/life.h"
 #include "bench/memory.h"
 #include "bench/peer.h"
@@ -146,6 +148,60 @@ static void bench_calls(struct peer *server, struct peer *echo)
                 theirs[n * 99 / 100], 0);
 }
 
+/* Keeps this program, and what it starts from now on, on one processor, or lets
+   it use all of them again. */
+static void pin(bool one)
+{
+    static cpu_set_t all;
+    cpu_set_t first;
+
+    if (one) {
+        (void)sched_getaffinity(0, sizeof all, &all); // fails nowhere
+        CPU_ZERO(&first);
+        CPU_SET((size_t)sched_getcpu(), &first);
+    }
+    if (sched_setaffinity(0, sizeof first, one ? &first : &all) < 0)
+        perror("bench: sched_setaffinity");
+}
+
+/* The same calls against an echo through a second process, which is the least
+   that a call can take whose work another process does. Where the system puts
+   the processes decides most of it: on one processor, or where it likes. */
+static void bench_two(const char *const *server_command,
+                      const char *const *two_command, bool pinned)
+{
+    static double ours[ROUNDS * CALLS];
+    static double theirs[ROUNDS * CALLS];
+    struct peer server;
+    struct peer two;
+    size_t n = 0;
+
+    if (pinned)
+        pin(true);
+    peer_start(&server, server_command);
+    peer_start(&two, two_command);
+    caller_initialize(&server);
+    caller_initialize(&two);
+    for (int i = 0; i < WARM_UP; i++) {
+        (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
+        (void)caller_evaluate(&two, "(+ 1 2)", "=> 3");
+    }
+    for (; n < ROUNDS * CALLS; n += CALLS) {
+        for (size_t i = 0; i < CALLS; i++)
+            ours[n + i] = caller_evaluate(&server, "(+ 1 2)", "=> 3");
+        for (size_t i = 0; i < CALLS; i++)
+            theirs[n + i] = caller_evaluate(&two, "(+ 1 2)", "=> 3");
+    }
+    table_times(pinned ? "lone call, one processor, p50"
+                       : "lone call, all processors, p50",
+                table_median(ours, n), "two-process echo",
+                table_median(theirs, n), 1.5);
+    peer_stop(&two);
+    peer_stop(&server);
+    if (pinned)
+        pin(false);
+}
+
 /* Calls per second while WINDOW of them are open. */
 static double pipelined(struct peer *peer)
 {
@@ -207,7 +263,8 @@ static void bench_big(struct peer *server)
     (void)snprintf(answer, sizeof answer, "=> %d", BIG_CODE);
     time = caller_evaluate(server, code, answer);
     free(code);
-    table_most("10 MB of code", time, "ms", 0);
+    table_most("10 MB of code", time, "ms", 150);
+    table_most("images, PSS after it", memory_below(server->pid), "MB", 0);
 }
 
 static void bench_output(struct peer *server)
@@ -288,6 +345,7 @@ int main(int argc, char **argv)
 {
     const char *server_command[] = {argc > 1 ? argv[1] : NULL, NULL};
     const char *echo_command[] = {argc > 2 ? argv[2] : NULL, NULL};
+    const char *two_command[] = {echo_command[0], "two", NULL};
     const char *client_command[] = {"node", argc > 3 ? argv[3] : NULL,
                                     server_command[0], echo_command[0], NULL};
     const char *turns_command[] = {"node", argc > 4 ? argv[4] : NULL,
@@ -303,6 +361,8 @@ int main(int argc, char **argv)
     table_head();
     bench_start(server_command);
     bench_client(client_command);
+    bench_two(server_command, two_command, true);
+    bench_two(server_command, two_command, false);
     peer_start(&server, server_command);
     peer_start(&echo, echo_command);
     caller_initialize(&server);
@@ -317,6 +377,7 @@ int main(int argc, char **argv)
     peer_stop(&echo);
     peer_stop(&server);
     bench_life(server_command);
+    bench_growth(server_command);
     bench_sandbox(server_command[0]);
     bench_turns(turns_command);
     return 0;

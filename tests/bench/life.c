@@ -19,9 +19,8 @@ enum {
     KILLS = 15,       /* of each kind */
     RUN_MS = 30,      /* of an evaluation before its image is killed */
     CHECKPOINTS = 30, /* one after the other */
-    CALLS = 20,       /* right after another one, */
-    THINK_MS = 200,   /* with this pause before the pair: the longest that an
-                         image rests after a checkpoint */
+    CALLS = 20,       /* pairs of them, */
+    THINK_MS = 200,   /* with this pause before each, as agents make it */
     STOPS = 15,       /* evaluations that reach their limit, */
     LIMIT_MS = 100,   /* which is this */
     POLL_MS = 10,
@@ -35,6 +34,13 @@ enum {
 #define LIVE_DATA                                                              \
     "(defvar *data* (list (make-list 1000000) (loop repeat 800 collect"        \
     " (make-array 12500))))"
+
+/* What an evaluation after a pause may take, in milliseconds. */
+#define LONE_MS 0.22
+
+/* Another 400 MB of live data. */
+#define MORE_DATA                                                              \
+    "(defvar *more* (loop repeat 4000 collect (make-array 12500)))"
 
 /* Allocates 400 MB of conses and vectors, most of them garbage; returns the
    milliseconds. */
@@ -203,24 +209,31 @@ static void bench_restore(const char *const *server)
     peer_stop(&peer);
 }
 
-/* A call right after an evaluation that follows a pause: a checkpoint is taken
-   between them. The same after a call that changes nothing: none is taken. */
-static void bench_next_call(struct peer *peer)
+/* Evaluations in pairs after a pause: the first is what a client that thinks
+   sees, with a checkpoint since the last pair; the second comes right behind
+   it, and the checkpoint between them. With MOST the second may take so many
+   milliseconds, else as long as the first. */
+static void bench_pairs(struct peer *peer, const char *heap, double most)
 {
+    double lone[CALLS];
     double behind[CALLS];
-    double without[CALLS];
+    char row[64];
     size_t i;
 
     for (i = 0; i < CALLS; i++) {
         pause_ms(THINK_MS);
-        (void)caller_call(peer, "describe-last-error", "", "");
-        without[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
-        pause_ms(THINK_MS);
-        (void)caller_evaluate(peer, "(+ 1 2)", "=> 3");
+        lone[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
         behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
     }
-    table_times("call right after another, p50", table_median(behind, CALLS),
-                "no checkpoint", table_median(without, CALLS), 0);
+    (void)snprintf(row, sizeof row, "evaluation after %d ms, heap %s, p50",
+                   THINK_MS, heap);
+    table_time(row, table_median(lone, CALLS), most > 0 ? 0 : LONE_MS);
+    (void)snprintf(row, sizeof row, "right behind it, heap %s, p50", heap);
+    if (most > 0)
+        table_time(row, table_median(behind, CALLS), most);
+    else
+        table_times(row, table_median(behind, CALLS), "the lone one",
+                    table_median(lone, CALLS), 1.0);
 }
 
 static void bench_checkpoints(const char *const *server)
@@ -234,13 +247,41 @@ static void bench_checkpoints(const char *const *server)
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint, p50", table_median(times, CHECKPOINTS), "ms", 0);
-    bench_next_call(&peer);
+    bench_pairs(&peer, "10 MB", 0);
     (void)caller_evaluate(&peer, LIVE_DATA, "=> *DATA*");
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint of 100 MB, p50", table_median(times, CHECKPOINTS),
                "ms", 0);
-    bench_next_call(&peer);
+    bench_pairs(&peer, "100 MB", 1);
+    (void)caller_evaluate(&peer, MORE_DATA, "=> *MORE*");
+    (void)checkpoint(&peer);
+    bench_pairs(&peer, "500 MB", 3);
+    peer_stop(&peer);
+}
+
+/* Output of one evaluation. */
+static void bench_output(const char *const *server)
+{
+    double bulk[STOPS];
+    double lines[STOPS];
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    for (i = 0; i < STOPS; i++) {
+        bulk[i] = caller_evaluate(&peer,
+                                  "(let ((s (make-string 100 :initial-element "
+                                  "#\\\\a))) (dotimes (i 10000 :ok) "
+                                  "(write-string s)))",
+                                  "=> :OK");
+        lines[i] = caller_evaluate(
+            &peer, "(dotimes (i 10000 :ok) (format t \\\"line ~d~%\\\" i))",
+            "=> :OK");
+    }
+    table_time("1 MB printed, p50", table_median(bulk, STOPS), 4);
+    table_time("10,000 lines by FORMAT, p50", table_median(lines, STOPS), 20);
     peer_stop(&peer);
 }
 
@@ -296,6 +337,7 @@ void bench_life(const char *const *server)
     bench_busy(server);
     bench_restore(server);
     bench_checkpoints(server);
+    bench_output(server);
     bench_stop(server);
     bench_heavy(server);
 }

@@ -63,3 +63,13 @@ void table_most(const char *what, double ours, const char *unit, double most)
     (void)snprintf(goal, sizeof goal, "<= %.0f %s", most, unit);
     table_row(what, value, "", 0, most > 0 ? goal : "", ours <= most);
 }
+
+void table_time(const char *what, double ours, double most)
+{
+    char value[32];
+    char goal[32];
+
+    (void)snprintf(value, sizeof value, "%.3f ms", ours);
+    (void)snprintf(goal, sizeof goal, "<= %g ms", most);
+    table_row(what, value, "", 0, most > 0 ? goal : "", ours <= most);
+}

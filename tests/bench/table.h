@@ -24,4 +24,7 @@ void table_times(const char *what, double ours, const char *name, double theirs,
 /* A row of one value and the largest one allowed; 0 is no goal. */
 void table_most(const char *what, double ours, const char *unit, double most);
 
+/* The same with a time in milliseconds, exact to a microsecond. */
+void table_time(const char *what, double ours, double most);
+
 #endif

@@ -57,6 +57,7 @@ static void add_call(struct fuzz *f)
     f->made++;
     call_queue_add(&f->session.calls, call);
     status = session_send(&f->session);
+    session_flush(&f->session);
     REQUIRE(status != ST_NOMEM); // the image may be gone
 }
 

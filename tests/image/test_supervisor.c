@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "image/linux.h"
+#include "supervisor/state.h"
 #include "support/check.h"
 #include "support/imagehost.h"
 #include "wire/wire.h"
@@ -26,6 +27,14 @@ static void finish(int64_t grace_ms)
     wire_end(&frame, at);
     assert_int_equal(intake_feed(host_front, frame.p, frame.n, 0), ST_OK);
     buf_release(&frame);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static pid_t zygote_pid(void)
@@ -278,6 +287,50 @@ static void supervisor_starts_in_the_workspace(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A session in which nothing happens costs the loop nothing, and wakes by what
+   comes: a call, output of a thread, the death of its image. */
+static void supervisor_lets_idle_sessions_sleep(void **state)
+{
+    int64_t end = time(NULL) + HOST_PATIENCE_MS / 1000;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    while (host->awake && time(NULL) < end)
+        host_turn(100);
+    assert_null(host->awake);
+    assert_true(supervisor_deadline(host) < 0);
+    host_expect(2,
+                "(mp:process-run-function :t (lambda () (sleep 0.3)"
+                " (print :late) (terpri) (sleep 600))) *x*",
+                "=> 1");
+    host_wait_log(":LATE");
+    while (host->awake && time(NULL) < end)
+        host_turn(100);
+    assert_null(host->awake);
+    (void)kill(host->sessions->image.pid, SIGKILL);
+    host_wait_log("killed by signal 9");
+    host_call(3, "*x*");
+    host_wait(3);
+    host_expect_part("=> 1");
+}
+
+/* Code that prints line by line does not wake the loop for each of them. */
+static void supervisor_is_not_woken_by_each_line(void **state)
+{
+    size_t turns;
+    int64_t start;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    turns = host_turns;
+    start = now_ms();
+    host_call(2, "(dotimes (i 20000 :ok) (write-line \"line\"))");
+    host_wait(2);
+    host_expect_part("=> :OK");
+    // one in two milliseconds, and some for the call itself
+    assert_true(host_turns - turns < (size_t)(now_ms() - start) / 2 + 100);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
 #define OWN_START(f) cmocka_unit_test_teardown(f, host_teardown)
 
@@ -296,6 +349,8 @@ int main(int argc, char **argv)
         TEST(supervisor_ends_the_programs_of_an_image),
         TEST(supervisor_keeps_sessions_apart),
         TEST(supervisor_refuses_broken_frames),
+        TEST(supervisor_lets_idle_sessions_sleep),
+        TEST(supervisor_is_not_woken_by_each_line),
         OWN_START(supervisor_says_why_there_is_no_image),
         OWN_START(supervisor_gives_up_on_programs_without_lisp),
         OWN_START(supervisor_starts_in_the_workspace),

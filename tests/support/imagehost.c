@@ -112,6 +112,8 @@ int host_teardown(void **state)
     return linux_children(children, 16) == 0 ? 0 : -1; // none is left
 }
 
+size_t host_turns;
+
 /* One round of what a host does. */
 void host_turn(int64_t wait_ms)
 {
@@ -124,6 +126,7 @@ void host_turn(int64_t wait_ms)
         wait_ms = deadline > now ? deadline - now : 0;
     if (poll(fds, (nfds_t)n, (int)wait_ms) < 0)
         n = 0;
+    host_turns++;
     supervisor_reap(host, now_ms());
     supervisor_run(host, fds, n, now_ms());
 }

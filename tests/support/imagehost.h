@@ -39,6 +39,9 @@ void host_start(const char *path, const char *workspace);
 struct front *host_join(bool owner);
 void host_leave(struct front *front);
 
+/* Rounds of the host's work so far. */
+extern size_t host_turns;
+
 /* Does one round of a host's work; waits WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);
 

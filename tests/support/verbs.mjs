@@ -228,11 +228,17 @@ export const VERBS = {
             throw new Fault(`${rest} holds\n${cut(text)}`);
     },
     // The lines of a file fit these patterns, JSON; "*" in its name is any text
-    // and fits one file.
-    records(rest, step) {
-        const lines = fs.readFileSync(onlyFile(path.join(this.folder, rest)), 'utf8')
-            .replace(/\n$/, '').split('\n');
+    // and fits one file. The last line may come a moment after its answer.
+    async records(rest, step) {
         const wanted = step.text ?? [];
+        const read = () =>
+            fs.readFileSync(onlyFile(path.join(this.folder, rest)), 'utf8')
+                .split('\n').slice(0, -1);
+        let lines = read();
+        for (let i = 0; i < 500 && lines.length < wanted.length; i++) {
+            await new Promise(resolve => setTimeout(resolve, 10));
+            lines = read();
+        }
         if (lines.length !== wanted.length)
             throw new Fault(`${rest} has ${lines.length} lines\n` +
                 cut(lines.join('\n')));

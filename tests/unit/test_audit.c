@@ -113,8 +113,34 @@ static void audit_records_refusals(void **state)
                      "refused", "…"));
     call("6", &work_tool, "{}", v2025);
     stop_work();
+    check_lines("");
+    assert_true(audit_is_behind(&audit));
+    audit_catch_up(&audit, at.now_ms);
     check_lines(LINE("work", "safe", "\"allowed\"", "\"level\"", "error", "…"));
     assert_false(lasts);
+}
+
+/* Lines that wait keep their order, and are appended before a dangerous call
+   runs. */
+static void audit_keeps_its_order(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        call("1", &work_tool, "{}", v2025);
+        stop_work();
+    }
+    check_lines(LINE("work", "safe", "\"allowed\"", "\"level\"", "error", "…"));
+    tick(7);
+    call("2", &image_tool, X, v2025);
+    check_lines("");
+    answer_with("\"ecl-mcp-1\"", APPROVE);
+    check_lines(LINE("work", "safe", "\"allowed\"", "\"level\"", "error", "…"));
+    assert_int_equal(age, 7);
+    assert_false(lasts);
+    reply(1, STR("done"));
+    check_lines(
+        LINE("run", "dangerous", "\"approved\"", "\"human\"", "ok", "…"));
+    assert_true(lasts);
 }
 
 /* A dropped question, after which the client asks again, is not a call yet. */
@@ -190,6 +216,7 @@ int main(void)
         TEST(audit_times_human_and_run),
         TEST(audit_hashes_what_ran),
         TEST(audit_records_refusals),
+        TEST(audit_keeps_its_order),
         TEST(audit_has_one_line_for_an_approval),
         cmocka_unit_test_teardown(clientinfo_is_read, release_client),
     };

@@ -14,8 +14,8 @@ static int setup(void **state)
     memset(&supervisor, 0, sizeof supervisor);
     for (size_t i = 0; i < 8; i++) {
         session_init(&sessions[i], "s");
-        sessions[i].next = supervisor.sessions;
-        supervisor.sessions = &sessions[i];
+        sessions[i].next_awake = supervisor.awake;
+        supervisor.awake = &sessions[i];
     }
     return 0;
 }

@@ -128,6 +128,7 @@ static void session_drains_for_a_lone_call(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     image_writes(CAPTURE_STDOUT, "abc", 3);
     assert_null(session_take_finished(&session));
     image_replies(1, "=> 1");
@@ -142,6 +143,7 @@ static void session_waits_for_the_mark(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     image_writes(CAPTURE_STDOUT, "one", 3);
     image_replies(1, "=> 1");
     assert_ok(session_read(&session));
@@ -167,6 +169,7 @@ static void session_finds_split_marks(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     memcpy(bytes, "0123-012345", 11); // not a mark
     n = 11;
     wire_mark(session.image.output.key, 1, bytes + n);
@@ -195,6 +198,7 @@ static void session_keeps_all_of_a_dead_image(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     image_writes(CAPTURE_STDOUT, "abc012", 6); // the key begins with 012
     read_pipes();
     session_drain(&session); // a mark can still come
@@ -216,6 +220,7 @@ static void session_knows_which_calls_were_read(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     assert_true(read(image_socket, bytes, sizeof bytes) > 0);
     session_drain_dead(&session);
     assert_false(session.image.death.unread);
@@ -235,6 +240,7 @@ static void session_bounds_calls_sent_ahead(void **state)
     for (int i = 0; i < LIMIT_AHEAD + 5; i++)
         add_call((uint64_t)i + 1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     assert_int_equal(session.calls.sent, LIMIT_AHEAD);
 }
 
@@ -303,6 +309,7 @@ static void session_refuses_frames_by_their_heads(void **state)
         add_call(2);
         session.keeping.number = 7;
         assert_ok(session_send(&session));
+        session_flush(&session);
         image_heads(heads[i].kind, heads[i].id, heads[i].size);
         assert_status(session_read(&session), heads[i].status);
         call_queue_release(&session.calls);
@@ -319,6 +326,7 @@ static void session_takes_the_longest_answer(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     assert_ok(send_long_reply(1, LIMIT_OUTPUT_KEPT));
     assert_true(session.image.in.cap <= 128 * 1024);
     call = session_take_finished(&session);
@@ -338,6 +346,7 @@ static void session_takes_a_text_aside(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     start = wire_begin(&frame, WIRE_REPLY, 0, 1);
     wire_put_string(&frame, STR("text"));
     wire_put_string(&frame, STR("aside"));
@@ -360,6 +369,7 @@ static void session_counts_what_will_come(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     session.room = 100 * 1024;
     image_heads(WIRE_REPLY, 1, 100 * 1024);
     assert_ok(session_read(&session));
@@ -381,6 +391,7 @@ static void session_drops_answers_without_room(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     session.room = 50 * 1024;
     assert_ok(send_long_reply(1, 100 * 1024));
     assert_true(session_held(&session) < 1000);
@@ -410,6 +421,7 @@ static void session_reads_in_turns(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     assert_int_equal(
         setsockopt(image_socket, SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
     memset(text, 'a', sizeof text);
@@ -428,6 +440,7 @@ static void session_stops_nothing_in_a_dying_image(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     assert_int_equal(shutdown(image_socket, SHUT_RD), 0);
     session.image.dying = true;
     session_send_stop(&session, 1);
@@ -444,6 +457,7 @@ static void session_refuses_strange_answers(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
+    session_flush(&session);
     image_replies(2, "=> 2");
     assert_status(session_read(&session), ST_INVALID);
     image_replies(1, "=> 1");
@@ -459,6 +473,7 @@ static void session_reports_the_end_of_the_image(void **state)
     (void)state;
     add_call(1);
     assert_ok(session_send(&session));
+    session_flush(&session);
     image_replies(1, "=> 1");
     assert_int_equal(shutdown(image_socket, SHUT_WR), 0);
     assert_status(session_read(&session), ST_OK);
@@ -475,6 +490,7 @@ static void session_sends_again_after_a_loss(void **state)
     add_call(2);
     add_call(3);
     assert_ok(session_send(&session));
+    session_flush(&session);
     call = session_take_first(&session);
     assert_int_equal(call->id, 1);
     call_free(call);
@@ -547,6 +563,7 @@ static void session_never_waits(void **state)
             return;
         call_queue_add(&session.calls, call);
         assert_ok(session_send(&session)); // nobody reads
+        session_flush(&session);
     }
 }
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* growth.c: see growth.h. */
+#include "bench/growth.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/caller.h"
+#include "bench/peer.h"
+#include "bench/table.h"
+
+enum {
+    FOREIGN = 1000, /* processes of nobody's session */
+    PINGS = 500,
+    PING_PAUSE_MS = 5,
+    SESSIONS = 255, /* besides main */
+    CALLS = 400,    /* in each round, */
+    ROUNDS = 5,     /* with and without the other sessions */
+    DEFINITIONS = 100000,
+    LOOKS = 5 /* at the definitions */
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec left = {0, ms * 1000000};
+
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+static void start(struct peer *peer, const char *const *server)
+{
+    peer_start(peer, server);
+    caller_initialize(peer);
+    (void)caller_evaluate(peer, "(+ 1 2)", "=> 3");
+}
+
+static void stop(const pid_t *pids, int n)
+{
+    for (int i = 0; i < n; i++) {
+        (void)kill(pids[i], SIGKILL); // it does nothing else
+        (void)waitpid(pids[i], NULL, 0);
+    }
+}
+
+static void bench_foreign(const char *const *server)
+{
+    static pid_t pids[FOREIGN];
+    double times[PINGS];
+    struct peer peer;
+    int n = 0;
+
+    start(&peer, server);
+    for (; n < FOREIGN; n++) {
+        pids[n] = fork();
+        if (pids[n] < 0)
+            break;
+        if (pids[n] == 0)
+            for (;;)
+                (void)pause();
+    }
+    if (n < FOREIGN) {
+        stop(pids, n);
+        peer_fail(&peer, "no processes");
+    }
+    (void)caller_send(&peer, "evaluate-lisp",
+                      "\"timeout\":600,\"code\":\"(sleep 600)\"");
+    for (size_t i = 0; i < PINGS; i++) {
+        pause_ms(PING_PAUSE_MS);
+        times[i] = caller_ping(&peer);
+    }
+    stop(pids, n);
+    (void)table_median(times, PINGS); // which sorts them
+    table_time("ping beside 1,000 foreign processes, p99",
+               times[PINGS * 99 / 100], 2);
+    peer_stop(&peer);
+}
+
+static double call_time(struct peer *peer)
+{
+    double times[CALLS];
+
+    for (size_t i = 0; i < CALLS; i++)
+        times[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
+    return table_median(times, CALLS);
+}
+
+static void bench_sessions(const char *const *server)
+{
+    double alone[ROUNDS];
+    double beside[ROUNDS];
+    char arguments[64];
+    struct peer one;
+    struct peer many;
+
+    start(&one, server);
+    start(&many, server);
+    for (int i = 0; i < SESSIONS; i++) {
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"s%d\",\"code\":\"(+ 1 2)\"", i);
+        (void)caller_call(&many, "evaluate-lisp", arguments, "=> 3");
+    }
+    pause_ms(500); // until all have their copies
+    for (size_t i = 0; i < ROUNDS; i++) {
+        alone[i] = call_time(&one);
+        beside[i] = call_time(&many);
+    }
+    table_times("lone call, 256 sessions open, p50",
+                table_median(beside, ROUNDS), "one",
+                table_median(alone, ROUNDS), 1.2);
+    peer_stop(&many);
+    peer_stop(&one);
+}
+
+static void bench_definitions(const char *const *server)
+{
+    double lists[LOOKS];
+    double searches[LOOKS];
+    char code[200];
+    struct peer peer;
+
+    start(&peer, server);
+    (void)snprintf(code, sizeof code,
+                   "(dotimes (i %d :ok) (eval (list 'defun (intern "
+                   "(format nil \\\"F~d\\\" i)) nil i)))",
+                   DEFINITIONS);
+    (void)caller_evaluate(&peer, code, "=> :OK");
+    for (size_t i = 0; i < LOOKS; i++) {
+        lists[i] = caller_call(&peer, "list-definitions", "", "F");
+        searches[i] =
+            caller_call(&peer, "apropos-search", "\"pattern\":\"F\"", "F");
+    }
+    table_time("list-definitions, 100,000 of them, p50",
+               table_median(lists, LOOKS), 60);
+    table_time("apropos-search, 100,000 hits, p50",
+               table_median(searches, LOOKS), 60);
+    peer_stop(&peer);
+}
+
+void bench_growth(const char *const *server)
+{
+    bench_foreign(server);
+    bench_sessions(server);
+    bench_definitions(server);
+}
