@@ -46,6 +46,10 @@
          (file-exists-p (expand-file-name "Makefile" root))
          root)))
 
+(defun ecl-mcp-module-buildable-p ()
+  "Whether the sources of the module are beside the elisp."
+  (and (ecl-mcp-module--root) t))
+
 (defun ecl-mcp-module--build-folder ()
   "Return the folder in which the sources are built, or nil."
   (when-let ((root (ecl-mcp-module--root)))

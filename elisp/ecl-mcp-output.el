@@ -115,6 +115,7 @@ the beginnings of lines."
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"
   "Major mode for texts from Lisp."
+  :interactive nil
   (ecl-mcp--own-keys)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right

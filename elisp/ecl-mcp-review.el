@@ -510,6 +510,7 @@ the decision for later, as does
 killing the buffer.
 
 \\{ecl-mcp-review-mode-map}"
+  :interactive nil
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
   (setq buffer-undo-list t
