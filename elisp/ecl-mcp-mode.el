@@ -6,8 +6,8 @@
 ;;; Commentary:
 
 ;; Keys for the commands, and lambda lists and completion from the live image.
-;; Only completion waits for the image, for a moment; nothing runs while the buffer is displayed
-;; or fontified.
+;; Only completion waits for the image, for a moment; nothing runs while the
+;; buffer is displayed or fontified.
 
 ;;; Code:
 
