@@ -407,6 +407,7 @@ request has come up nor right before or after another key.
   (setq-local header-line-format '(:eval (ecl-mcp-approval-window--header))
               mode-line-format '(" " (:eval (ecl-mcp-approval-window--keys-line)))
               truncate-lines nil
+              word-wrap t               ; a name in two pieces is no name
               truncate-partial-width-windows nil
               line-move-visual t
               cursor-in-non-selected-windows nil

@@ -178,7 +178,9 @@ Any buffer may be current."
       (setq ecl-mcp-approval-window--came-up (float-time)
             ecl-mcp-approval-window--offer-end nil
             ecl-mcp-approval-window--whole nil
-            truncate-lines nil) ; a hook of the user may have set it
+            ;; A hook of the user may have set these.
+            truncate-lines nil
+            word-wrap t)
       (ecl-mcp-typing-cancel-answer)
       (ecl-mcp-approval-window--insert)
       (goto-char (point-min))

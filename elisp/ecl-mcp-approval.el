@@ -242,7 +242,7 @@ Another package may have canceled it, or a throw may have ended it."
                           (ecl-mcp-request-ends-soon-p request)))
                    ecl-mcp-requests)))
     (setq ecl-mcp-approval--warned (append due ecl-mcp-approval--warned))
-    (let ((text (format "#%d%s ends in %s; %s"
+    (let ((text (format "#%d%s: %s; %s"
                         (ecl-mcp-request-number (car due))
                         (if (cdr due) (format " and %d more" (length (cdr due))) "")
                         (ecl-mcp-request-left-text (car due))

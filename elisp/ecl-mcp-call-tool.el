@@ -32,6 +32,7 @@
 (define-derived-mode ecl-mcp-result-mode special-mode "ecl-mcp result"
   "Major mode for the result of a tool.
 \\{ecl-mcp-result-mode-map}"
+  :interactive nil
   (ecl-mcp--own-keys)
   (setq truncate-lines nil))
 

@@ -36,7 +36,8 @@
 
 (defcustom ecl-mcp-program nil
   "The program ecl-mcp, or nil.
-If nil, it is looked for beside the elisp and in variable `exec-path'."
+If nil, it is looked for beside the elisp, beside `ecl-mcp-module-file', and in
+variable `exec-path'."
   :type '(choice (const :tag "Look for it" nil) file)
   :group 'ecl-mcp)
 
@@ -213,6 +214,15 @@ A quit has to wait for that."
   "Non-nil when FILE is a program; a folder may have the same name."
   (and (file-executable-p file) (not (file-directory-p file))))
 
+(defun ecl-mcp-lisp--beside-module ()
+  "Return the program that was built or installed with the module, or nil."
+  (when ecl-mcp-module-file
+    (cl-find-if #'ecl-mcp-lisp--program-p
+                (mapcar (lambda (name)
+                          (expand-file-name name (file-name-directory
+                                                  ecl-mcp-module-file)))
+                        '("ecl-mcp" "../../bin/ecl-mcp")))))
+
 (defun ecl-mcp-lisp-program ()
   "Return the absolute name of the program ecl-mcp.
 Signal a `user-error' if it does not exist."
@@ -224,12 +234,13 @@ Signal a `user-error' if it does not exist."
                         (build (expand-file-name "ecl-mcp" build))
                         ((ecl-mcp-lisp--program-p beside) beside)
                         ((ecl-mcp-lisp--program-p installed) installed)
+                        ((ecl-mcp-lisp--beside-module))
                         (t (executable-find "ecl-mcp")))))
     (if (and program (ecl-mcp-lisp--program-p program))
         program
       (ecl-mcp--fail "The program %s does not exist; %s."
                      (or ecl-mcp-program program "ecl-mcp")
-                     (ecl-mcp-module--remedy)))))
+                     (ecl-mcp-module--remedy 'ecl-mcp-program)))))
 
 (defun ecl-mcp-lisp--check-socket (file)
   "Signal an error if a supervisor could not listen on the socket FILE."

@@ -108,15 +108,15 @@ Lookups that Emacs made by itself are left out."
   "The file that the call in LINE changed, or how many; nil for none."
   (let-alist line
     (let ((paths (mapcar #'car (ecl-mcp-undo-changes line))))
-      (cond (.path (abbreviate-file-name .path))
+      (cond (.path (ecl-mcp-log--name .path))
             ((ecl-mcp-visit-moved-p line)
              (mapconcat (lambda (file)
                           (abbreviate-file-name (alist-get 'path file)))
                         .files " to "))
             ((cdr paths) (format "%s and %d more"
-                                 (abbreviate-file-name (car paths))
+                                 (ecl-mcp-log--name (car paths))
                                  (length (cdr paths))))
-            (paths (abbreviate-file-name (car paths)))))))
+            (paths (ecl-mcp-log--name (car paths)))))))
 
 (defun ecl-mcp-log--entry (line)
   "LINE as an entry of the list."
@@ -127,13 +127,18 @@ Lookups that Emacs made by itself are left out."
            (ecl-mcp-log--text (ecl-mcp-log--client line))
            (ecl-mcp-log--text .session)
            (ecl-mcp-menu-cell (ecl-mcp-log--text .tool) #'ecl-mcp-log-show)
-           (ecl-mcp-log--text (if .by (format "%s by %s" .decision .by)
-                                .decision))
+           (ecl-mcp-log--text .decision)
+           (ecl-mcp-log--text .by)
            (propertize (ecl-mcp-log--text .outcome)
                        'face (ecl-mcp-log--face line))
            (ecl-mcp-log--text .runMs)
            (ecl-mcp-log--text (or (ecl-mcp-log--changed line)
                                   .preview))))))
+
+(defun ecl-mcp-log--name (path)
+  "PATH as shown in the list, where the end of a line may be cut off."
+  (format "%s in %s" (file-name-nondirectory path)
+          (abbreviate-file-name (or (file-name-directory path) "?"))))
 
 (defun ecl-mcp-log--value (name line)
   "The value of NAME in LINE, in words."
@@ -327,13 +332,14 @@ You review the effect on each file; your own changes since then stay."
   "The calls that agents have made, newest first.
 
 \\{ecl-mcp-log-mode-map}"
+  :interactive nil
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
   (ecl-mcp-menu-setup)
-  (setq tabulated-list-format [("Time" 20 t) ("Client" 18 t) ("Session" 8 t)
-                               ("Tool" 20 t) ("Decision" 20 t)
-                               ("Outcome" 8 t)
-                               ("ms" 7 ecl-mcp-log--faster-p :right-align t)
+  (setq tabulated-list-format [("Time" 19 t) ("Client" 14 t) ("Session" 7 t)
+                               ("Tool" 17 t) ("Decision" 9 t) ("By" 8 t)
+                               ("Outcome" 7 t)
+                               ("ms" 6 ecl-mcp-log--faster-p :right-align t)
                                ("What" 0 t)]
         tabulated-list-padding 1)
   (add-hook 'tabulated-list-revert-hook #'ecl-mcp-log--fill nil t)

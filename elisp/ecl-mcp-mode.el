@@ -6,8 +6,8 @@
 ;;; Commentary:
 
 ;; Keys for the commands, and lambda lists and completion from the live image.
-;; Nothing waits for the image, and nothing runs while the buffer is displayed
-;; or fontified.
+;; Only completion waits for the image, for a moment; nothing runs while the
+;; buffer is displayed or fontified.
 
 ;;; Code:
 
@@ -98,8 +98,8 @@ yet, CALLBACK gets it later."
 
 (defun ecl-mcp-completion-at-point ()
   "Complete the symbol before point with names of the live image.
-This is for `completion-at-point-functions'.  Unknown names are asked for, and
-completed when they arrive; meanwhile other functions are tried."
+This is for `completion-at-point-functions'.  Unknown names are asked for; if
+they take longer than a moment, other functions are tried meanwhile."
   (when-let ((bounds (ecl-mcp-mode--symbol-bounds)))
     (let* ((text (buffer-substring-no-properties (car bounds) (point)))
            (names (ecl-mcp-names text (ecl-mcp-package)

@@ -18,11 +18,15 @@
 
 (require 'ecl-mcp-base)
 
+(defvar ecl-mcp-program)
+
 (declare-function compilation-start "compile" t t)
 (declare-function ecl-mcp-module-version "ext:ecl-mcp-module-functions" ())
 
 (defcustom ecl-mcp-module-file nil
-  "File of the module, or nil to look beside the elisp and on `load-path'."
+  "File of the module, or nil to look for it.
+It is looked for beside the elisp, beside the program ecl-mcp and where that was
+installed, and on `load-path'."
   :type '(choice (const :tag "Look for it" nil) file)
   :group 'ecl-mcp)
 
@@ -46,10 +50,21 @@
          (file-exists-p (expand-file-name "Makefile" root))
          root)))
 
+(defun ecl-mcp-module-buildable-p ()
+  "Whether the sources of the module are beside the elisp."
+  (and (ecl-mcp-module--root) t))
+
 (defun ecl-mcp-module--build-folder ()
   "Return the folder in which the sources are built, or nil."
   (when-let ((root (ecl-mcp-module--root)))
     (expand-file-name "build/release/" root)))
+
+(defun ecl-mcp-module--beside-program ()
+  "Return the folders in which the module of the program ecl-mcp may be."
+  (when-let ((program (executable-find (or (bound-and-true-p ecl-mcp-program)
+                                           "ecl-mcp"))))
+    (let ((folder (file-name-directory (file-truename program))))
+      (list folder (expand-file-name "../lib/ecl-mcp" folder)))))
 
 (defun ecl-mcp-module--find ()
   "Return the absolute name of the module's file, or nil."
@@ -63,15 +78,20 @@
                                                         ecl-mcp--directory))
                                 (when-let ((build (ecl-mcp-module--build-folder)))
                                   (list build))
+                                (ecl-mcp-module--beside-program)
                                 load-path)))))
 
 ;;;; Checking
 
-(defun ecl-mcp-module--remedy ()
-  "Return what the user can do about a missing or wrong module."
-  (if (ecl-mcp-module--root)
-      "build it with M-x ecl-mcp-build-module"
-    "reinstall ecl-mcp and its module in the same version"))
+(defun ecl-mcp-module--remedy (&optional option)
+  "Return what the user can do about a missing or wrong module.
+If a file is missing, OPTION is the one that names it."
+  (cond ((ecl-mcp-module--root)
+         "build it with M-x ecl-mcp-build-module")
+        (option
+         (format "set %s to the file that `make' or `make install' has made"
+                 option))
+        (t "reinstall ecl-mcp and its module in the same version")))
 
 (defun ecl-mcp-module--facts (file)
   "Return the contents of the version file of the module FILE.
@@ -131,7 +151,8 @@ The sentence names the remedy.  Nothing is loaded."
                 " an Emacs built --with-modules."))
        ((not (and file (file-readable-p file)))
         (format "The module %s does not exist; %s."
-                (or file "ecl-mcp-module") (ecl-mcp-module--remedy)))
+                (or file "ecl-mcp-module")
+                (ecl-mcp-module--remedy 'ecl-mcp-module-file)))
        (t (ecl-mcp-module--facts-problem file))))))
 
 (defun ecl-mcp-module--load (file)

@@ -5,10 +5,11 @@
 
 ;;; Commentary:
 
-;; What eldoc and completion need to know about the image.  They must not wait,
-;; and the image may be busy for minutes.  So each question is asked in the
+;; What eldoc and completion need to know about the image.  They must not wait
+;; long, and the image may be busy for minutes.  So each question is asked in the
 ;; background, one of a kind at a time, and its answer is kept until something
-;; is evaluated.
+;; is evaluated.  Only a command that completes waits, for a moment, since the
+;; answer is usually there after a few milliseconds.
 
 ;;; Code:
 
@@ -22,6 +23,16 @@
 
 (defconst ecl-mcp-names--patience 5
   "Seconds after which an unanswered question is withdrawn.")
+
+(defconst ecl-mcp-names--moment 0.1
+  "Seconds for which a command that completes waits for names.")
+
+(defconst ecl-mcp-names--commands
+  '(completion-at-point indent-for-tab-command complete-symbol)
+  "Commands that complete.")
+
+(defvar ecl-mcp-names--in-wait nil
+  "Whether a command waits for names now.")
 
 (defconst ecl-mcp-names--asked 200
   "How many names one question asks for at most.")
@@ -183,10 +194,21 @@ They are in lower case unless PREFIX has an uppercase letter."
               fitting)))
     (nreverse fitting)))
 
+(defun ecl-mcp-names--wait ()
+  "Wait for the names that are being asked for, at most for a moment.
+A key ends that; the names are used when they come."
+  (let ((end (+ (float-time) ecl-mcp-names--moment))
+        (ecl-mcp-names--in-wait t))
+    (while (and (ecl-mcp-names--asked-p)
+                (< (float-time) end)
+                (not (input-pending-p)))
+      (accept-process-output nil ecl-mcp-client--wait-step))))
+
 (defun ecl-mcp-names (text package &optional then)
   "The names that begin with TEXT, as seen from PACKAGE.
-If they must be asked for, do not wait; call THEN, without arguments, when they
-have arrived.  Names that need bars are left out."
+If they must be asked for, a command that completes waits for a moment.  If they
+have not come then, call THEN, without arguments, when they come.  Names that
+need bars are left out."
   (pcase-let* ((`(,home ,colons ,name) (ecl-mcp-names--split-name text))
                (key (if home
                         (list 'names ecl-mcp-eval-session home colons "")
@@ -206,6 +228,9 @@ have arrived.  Names that need bars are left out."
             `((pattern . ,name) (package . ,(or package "COMMON-LISP-USER"))
               (limit . ,ecl-mcp-names--asked))
             #'ecl-mcp-names--parse-entries (and then (lambda (_) (funcall then))))))
+    (when (and (not known) then (memq this-command ecl-mcp-names--commands))
+      (ecl-mcp-names--wait)
+      (setq known (ecl-mcp-names--known key)))
     (ecl-mcp-names--fitting (cdr known) name
                             (and home (concat home colons)))))
 
@@ -221,8 +246,7 @@ have arrived.  Names that need bars are left out."
        (with-current-buffer buffer
          (and (= position (point))
               (= tick (buffer-chars-modified-tick))))
-       (memq (or this-command last-command)
-             '(completion-at-point indent-for-tab-command complete-symbol))
+       (memq (or this-command last-command) ecl-mcp-names--commands)
        (memq (active-minibuffer-window) (list nil (selected-window)))))
 
 (defun ecl-mcp-names--completer ()
@@ -233,7 +257,8 @@ function only says that the names are known."
         (position (point))
         (tick (buffer-chars-modified-tick)))
     (lambda ()
-      (when (ecl-mcp-names--wanted-p buffer position tick)
+      (when (and (not ecl-mcp-names--in-wait)
+                 (ecl-mcp-names--wanted-p buffer position tick))
         (if (eq completion-in-region-function #'completion--in-region)
             (with-current-buffer buffer
               (let ((this-command 'completion-at-point)

@@ -216,6 +216,7 @@ This is for `next-error-function'."
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"
   "Major mode for texts from Lisp."
+  :interactive nil
   (ecl-mcp--own-keys)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right

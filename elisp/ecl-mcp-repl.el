@@ -320,6 +320,7 @@ It does not if the call was cancelled or its Lisp was lost."
 
 (define-derived-mode ecl-mcp-repl-mode comint-mode "ECL-REPL"
   "Major mode for a REPL on a Lisp session."
+  :interactive nil
   :syntax-table lisp-mode-syntax-table
   (ecl-mcp-menu-setup)
   (lisp-mode-variables nil t)

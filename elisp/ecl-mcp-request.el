@@ -57,6 +57,9 @@ that one has answered the request, or wants it not to be shown.")
 (defvar ecl-mcp-arrived-functions nil
   "Abnormal hook for a request that now waits for the user.")
 
+(defvar ecl-mcp-prolonged-functions nil
+  "Abnormal hook for a request for which its core waits longer now.")
+
 (defvar ecl-mcp-gone-functions nil
   "Abnormal hook for a request that no longer waits; its state says why.
 It also runs for requests that `ecl-mcp-request-functions' answered.")
@@ -188,7 +191,8 @@ If the request has little time, it is half of that.")
   "Note that CONNECTION waits for the request ID for SECONDS from now on."
   (when-let ((request (ecl-mcp-request--find connection id)))
     (setf (ecl-mcp-request-since request) (float-time)
-          (ecl-mcp-request-seconds request) seconds)))
+          (ecl-mcp-request-seconds request) seconds)
+    (ecl-mcp--run-hook 'ecl-mcp-prolonged-functions request)))
 
 (defconst ecl-mcp-request-work-seconds 10
   "Seconds after which a core hears again that the user works on its request.")

@@ -79,6 +79,12 @@
   "The path of the file of UNIT, of REVIEW."
   (ecl-mcp-review--path (ecl-mcp-review--file-of unit review)))
 
+(defun ecl-mcp-review-edit--kept-lines (unit)
+  "The number of lines of UNIT before its first change."
+  (or (cl-position ?\s (ecl-mcp-hunk-result unit)
+                   :key #'car :test-not #'eql)
+      0))
+
 (defun ecl-mcp-review-edit--buffer (unit review)
   "Make the buffer for editing UNIT of REVIEW."
   (let ((buffer (generate-new-buffer
@@ -97,6 +103,7 @@
             buffer-undo-list nil)
       (set-buffer-modified-p nil)
       (goto-char (point-min))
+      (forward-line (ecl-mcp-review-edit--kept-lines unit))
       (ecl-mcp-review-edit--follow review)
       (ecl-mcp-review-edit-mode))
     buffer))

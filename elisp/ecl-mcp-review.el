@@ -520,6 +520,7 @@ the decision for later, as does
 killing the buffer.
 
 \\{ecl-mcp-review-mode-map}"
+  :interactive nil
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
   (ecl-mcp-menu-setup)

@@ -16,6 +16,7 @@
 (require 'ecl-mcp-client)
 (require 'ecl-mcp-menu)
 (require 'ecl-mcp-accept)
+(require 'ecl-mcp-approval-text)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
@@ -161,7 +162,7 @@ An age would be wrong soon after it was written."
       (ecl-mcp-status--line "state" (or problem "not started"))
       (ecl-mcp-status--insert-buttons
        (append '(("s" "Start" ecl-mcp))
-               (and problem
+               (and problem (ecl-mcp-module-buildable-p)
                     '(("M-x ecl-mcp-build-module" "Build" ecl-mcp-build-module))))))))
 
 (defun ecl-mcp-status--insert-sessions ()
@@ -199,14 +200,19 @@ An age would be wrong soon after it was written."
   (dolist (request ecl-mcp-requests)
     (insert "  ")
     (ecl-mcp-status--button
-     (format "%s wants %s"
-             (or (ecl-mcp-request-client request) "A client")
+     (format "#%d  %s wants %s"
+             (ecl-mcp-request-number request)
+             (ecl-mcp-request-who request)
              (ecl-mcp--visible (ecl-mcp-request-tool request)))
      (lambda () (ecl-mcp-review request))
      "Show this request")
-    (insert (format " (%s, %s)\n"
+    (insert (format " (%s, %s%s)\n"
                     (ecl-mcp--visible (ecl-mcp-request-level request))
-                    (ecl-mcp-status--since (ecl-mcp-request-time request))))))
+                    (ecl-mcp-status--since (ecl-mcp-request-time request))
+                    (if-let ((left (ecl-mcp-request-left request)))
+                        (format-time-string ", waits until %T"
+                                            (+ (float-time) left))
+                      "")))))
 
 (defun ecl-mcp-status--call (line)
   "Return a line about LINE, an alist from the log of calls."
@@ -291,6 +297,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
   "Follow events if ON is non-nil; otherwise stop following them."
   (pcase-dolist (`(,hook . ,function)
                  '((ecl-mcp-arrived-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-prolonged-functions . ecl-mcp-status--soon)
                    (ecl-mcp-gone-functions . ecl-mcp-status--soon)
                    (ecl-mcp-called-functions . ecl-mcp-status--soon)
                    (ecl-mcp-called-functions . ecl-mcp-status--note-call)
@@ -320,6 +327,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
 (define-derived-mode ecl-mcp-status-mode special-mode "ecl-mcp"
   "Major mode for the status of ecl-mcp.
 \\{ecl-mcp-status-mode-map}"
+  :interactive nil
   (ecl-mcp--own-keys)
   (ecl-mcp-menu-setup)
   (setq-local revert-buffer-function #'ecl-mcp-status-refresh)

@@ -132,7 +132,9 @@ evaluate there; they are told that the user stopped it."
     (when (and ecl-mcp-lisp (or all (null calls)))
       (ecl-mcp-lisp-stop-others ecl-mcp-lisp))
     (message (cond ((null ecl-mcp-lisp) "ecl-mcp: Nothing is running")
-                   ((null calls) "ecl-mcp: Stopped the evaluations of agents")
+                   ((null calls)
+                    (concat "ecl-mcp: Nothing of yours was running;"
+                            " what agents evaluated is stopped"))
                    (all "ecl-mcp: Stopped %d, and the evaluations of agents")
                    (t "ecl-mcp: Stopped %d"))
              (length calls))))

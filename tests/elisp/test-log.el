@@ -71,6 +71,24 @@
       (ecl-mcp-log-filter nil nil)
       (should (= (count-lines (point-min) (point-max)) 5)))))
 
+(ert-deftest ecl-mcp-log-shows-what-matters-in-120-columns ()
+  (test-log-with
+      (list (list "2026-01-01.jsonl"
+                  (test-log-line :path "/a/rather/long/path/to/util.lisp"
+                                 :decision "approved"
+                                 :by "human in the editor"
+                                 :client '((name . "claude-code")
+                                           (version . "2.0.1"))
+                                 :patch (test-log-patch "a" "1\n" "2\n"))))
+    (save-window-excursion
+      (ecl-mcp-log)
+      (goto-char (point-min))
+      (should (search-forward "approved"))
+      (should (search-forward "human"))
+      (should (search-forward "util.lisp"))
+      (should (< (current-column) 120))
+      (should (looking-at " in /a/rather")))))
+
 (ert-deftest ecl-mcp-log-shows-all-of-a-call ()
   (test-log-with
       (list (list "2026-01-01.jsonl"

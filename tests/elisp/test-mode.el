@@ -94,6 +94,42 @@
                (funcall (plist-get (nthcdr 3 value) :annotation-function)
                         (car (nth 2 value))))))))
 
+(ert-deftest ecl-mcp-completion-by-a-key-waits-for-names ()
+  "The first key completes; it waits no longer than for a moment."
+  (live-eval "(defun test-first-completion ())")
+  (live-in-lisp "(test-first-comp@@"
+    (ecl-mcp-mode)
+    (switch-to-buffer (current-buffer))
+    (dotimes (_ 3)
+      (ecl-mcp-names--forget)
+      (let ((ecl-mcp-names--moment 20)  ; however busy the machine is
+            (this-command 'completion-at-point))
+        (should (equal (mapcar #'substring-no-properties
+                               (nth 2 (ecl-mcp-completion-at-point)))
+                       '("test-first-completion")))))
+    (ecl-mcp-names--forget)
+    (let ((ecl-mcp-names--moment 20)
+          (this-command 'completion-at-point))
+      (completion-at-point)
+      (should (equal (buffer-string) "(test-first-completion")))))
+
+(ert-deftest ecl-mcp-completion-waits-for-no-key-and-not-for-long ()
+  (live-in-lisp "(test-never@@"
+    (ecl-mcp-names--forget)
+    (cl-letf (((symbol-function 'ecl-mcp-lookup) (lambda (&rest _) 0))
+              ((symbol-function 'ecl-mcp-cancel) #'ignore)
+              (ecl-mcp-names--waiting nil))
+      (let ((this-command 'completion-at-point))
+        (should-not (ecl-mcp-completion-at-point))
+        (setq ecl-mcp-names--waiting nil)
+        (let ((ecl-mcp-names--moment 1000)
+              (unread-command-events (list ?x)))
+          (should-not (ecl-mcp-completion-at-point))))
+      ;; Nor does anything wait that no key asked for.
+      (setq ecl-mcp-names--waiting nil)
+      (let ((ecl-mcp-names--moment 1000) (this-command 'self-insert-command))
+        (should-not (ecl-mcp-completion-at-point))))))
+
 (ert-deftest ecl-mcp-mode-has-keys-of-its-own-only ()
   (let ((global (copy-tree global-map)))
     (live-in-lisp "(list 1)@@"

@@ -41,8 +41,74 @@ FACTS is a plist of names and values; return the name of the module's file."
     (should (string-match-p "/nonexistent/.* does not exist; build it with M-x"
                             (test-module--problem)))
     (let ((ecl-mcp--directory "/nonexistent/elisp/"))
+      (should (string-match-p
+               "does not exist; set ecl-mcp-module-file to the file that `make' or"
+               (test-module--problem)))))
+  (ecl-mcp-test-with-folder folder
+    (let ((ecl-mcp-module-file (test-module--copy folder "version" "0.0.9"))
+          (ecl-mcp--directory "/nonexistent/elisp/"))
       (should (string-match-p "reinstall ecl-mcp and its module"
                               (test-module--problem))))))
+
+(defun test-module--installed (home form)
+  "The value of FORM in an Emacs with HOME that has installed our elisp there."
+  (with-temp-buffer
+    (let ((process-environment (cons (concat "HOME=" home) process-environment)))
+      (call-process
+       (expand-file-name invocation-name invocation-directory) nil '(t nil) nil
+       "-Q" "--batch" "--eval"
+       (prin1-to-string
+        `(progn
+           (require 'package)
+           (require 'cl-lib)
+           (setq package-user-dir ,(expand-file-name "elpa" home))
+           ;; Compiling takes long, and is not what is tested.
+           (cl-letf (((symbol-function 'package--compile) #'ignore)
+                     (message (symbol-function 'message)))
+             (package-initialize)
+             (unless (package-installed-p 'ecl-mcp)
+               (package-install-file ,(directory-file-name ecl-mcp-test-elisp)))
+             (require 'ecl-mcp)
+             (prin1 (list (file-in-directory-p (locate-library "ecl-mcp")
+                                               package-user-dir)
+                          ,form))))))
+      (nth 1 (let ((value (car (read-from-string (buffer-string)))))
+               (should (car value))
+               value)))))
+
+(ert-deftest ecl-mcp-module-of-an-installed-package ()
+  "The package finds module and program from one option, or from `exec-path'."
+  (ecl-mcp-test-with-folder home
+    (let ((found '(let ((file (ecl-mcp-module--find)))
+                    (and file (list (file-truename file)
+                                    (file-truename (ecl-mcp-lisp-program))))))
+          (files (list (file-truename (expand-file-name "ecl-mcp-module.so"
+                                                        ecl-mcp-test-build))
+                       (file-truename (expand-file-name "ecl-mcp"
+                                                        ecl-mcp-test-build)))))
+      (should (string-match-p
+               "\\`The module .* does not exist; set ecl-mcp-module-file to "
+               (test-module--installed
+                home '(let ((exec-path nil)) (ecl-mcp-module-problem)))))
+      (should (equal "ecl-mcp: The program ecl-mcp does not exist; set \
+ecl-mcp-program to the file that ‘make’ or ‘make install’ has made."
+                     (test-module--installed
+                      home '(let ((exec-path nil))
+                              (condition-case err
+                                  (ecl-mcp-lisp-program)
+                                (user-error
+                                 (substitute-command-keys
+                                  (error-message-string err))))))))
+      (should (equal files
+                     (test-module--installed
+                      home `(let ((exec-path nil)
+                                  (ecl-mcp-module-file ,(car files)))
+                              ,found))))
+      (should (equal files
+                     (test-module--installed
+                      home `(let ((exec-path (list ,(file-name-directory
+                                                     (cadr files)))))
+                              ,found)))))))
 
 (ert-deftest ecl-mcp-module-old ()
   "An old module is not loaded."

@@ -201,6 +201,7 @@
     (should (equal (buffer-string)
                    (concat "line 47\nline 48\nline 49\nfifty\n"
                            "line 51\nline 52\nline 53\n")))
+    (should (looking-at "fifty"))
     (search-forward "fifty")
     (insert " by hand")
     (ecl-mcp-review-edit-done)
@@ -506,10 +507,10 @@
 (ert-deftest ecl-mcp-review-withdrawn-while-a-hunk-is-edited ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-edit-hunk)
-    (insert "mine")
+    (insert "mine ")
     (test-review-withdraw request)
     (should-error (ecl-mcp-review-edit-done) :type 'user-error)
-    (should (string-prefix-p "mine" (buffer-string)))))
+    (should (string-match-p "mine ten" (buffer-string)))))
 
 (ert-deftest ecl-mcp-review-killed-while-a-hunk-is-edited ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
@@ -524,7 +525,7 @@
     (should (equal (test-apply-bytes file)
                    (string-replace
                     "line 10\n" "ten\n"
-                    (string-replace "line 7\n" "mine\nline 7\n"
+                    (string-replace "line 10\n" "mine\nline 10\n"
                                     test-review-old))))))
 
 (ert-deftest ecl-mcp-review-thousand-hunks ()
