@@ -246,7 +246,8 @@ Another package may have canceled it, or a throw may have ended it."
                         (ecl-mcp-request-number (car due))
                         (if (cdr due) (format " and %d more" (length (cdr due))) "")
                         (ecl-mcp-request-left-text (car due))
-                        (ecl-mcp--key 'ecl-mcp-review))))
+                        (with-temp-buffer ; a key that works anywhere
+                          (ecl-mcp--key 'ecl-mcp-review)))))
       (if (or (> (minibuffer-depth) 0) (not (ecl-mcp-frame-attended-p)))
           (when (and ecl-mcp-approval-notify (not (ecl-mcp-notify-busy-p)))
             (ecl-mcp-notify "ecl-mcp" text (lambda () (ding t))))

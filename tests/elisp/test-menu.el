@@ -96,7 +96,7 @@
       (should-not (eval active t))
       (setq tabulated-list-entries
             (list (list '((tool . "x") (path . "/a") (patch . "--- a\n"))
-                        (make-vector 8 ""))))
+                        (make-vector 9 ""))))
       (tabulated-list-print)
       (goto-char (point-min))
       (should (ecl-mcp-menu-enabled-p '(tabulated-list-get-id)))))
