@@ -128,8 +128,9 @@
 #define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
 
 /* Renaming a symbol: files of Lisp that are read, bytes of each and of all of
-   them, facts about packages that are kept, and places that are listed but not
-   touched, which somebody reads. */
+   them, facts about packages, structures and slots that are kept, which are as
+   many as a large project has, and places that are listed but not touched,
+   which somebody reads. */
 #define LIMIT_RENAME_FILES 5000
 #define LIMIT_RENAME_FILE (4u * 1024 * 1024)
 #define LIMIT_RENAME_BYTES (64u * 1024 * 1024)

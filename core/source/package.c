@@ -180,7 +180,8 @@ static enum status take_atom(struct package_walk *walk, struct str text)
     if (!list)
         return ST_OK;
     if (index == 0 && word && list->kind != LIST_LOCAL) {
-        list->kind = (int)kind_of(walk, text);
+        if (list->prefix != PACKAGE_NEVER)
+            list->kind = (int)kind_of(walk, text);
         return ST_OK;
     }
     walk->role = role_in((enum list_kind)list->kind, index);
@@ -191,6 +192,21 @@ static enum status take_atom(struct package_walk *walk, struct str text)
     if (walk->role == PACKAGE_SOURCE)
         return package_designate(walk->arena, text, &walk->source);
     return ST_OK;
+}
+
+/* The token is a prefix: returns what is kept of it; a feature is skipped. */
+static char take_prefix(struct package_walk *walk)
+{
+    struct token token = walk->token;
+
+    if (token.mark == '\'')
+        return token.end - token.start > 1 ? 'f' : token.mark;
+    if (token.mark != '+' && token.mark != '-')
+        return token.mark;
+    struct str feature = datum_next(&walk->tokens);
+    bool never = token_same_name(token_split(feature).name, STR("nil")) ||
+                 token_same_name(feature, STR("(or)"));
+    return token.mark == '+' && never ? PACKAGE_NEVER : token.mark;
 }
 
 /* Whether the token is a symbol, a number or a string. */
@@ -212,13 +228,7 @@ enum status package_walk_next(struct package_walk *walk)
             open_list(walk);
         else if (token.kind == TOKEN_CLOSE)
             close_list(walk);
-        else if (token.kind == TOKEN_PREFIX &&
-                 (token.mark == '+' || token.mark == '-'))
-            (void)datum_next(&walk->tokens); // a feature
-        bool function = token.mark == '\'' && token.end - token.start > 1;
-        walk->prefix = token.kind == TOKEN_PREFIX ? token.mark : '\0';
-        if (walk->prefix == '\'' && function)
-            walk->prefix = 'f';
+        walk->prefix = token.kind == TOKEN_PREFIX ? take_prefix(walk) : '\0';
         if (!is_of_interest(token)) {
             struct package_list *list = list_of(walk);
             if (token.kind == TOKEN_ATOM && list)

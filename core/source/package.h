@@ -15,6 +15,9 @@
 /* Lists that are followed; what is nested deeper is code. */
 #define PACKAGE_DEPTH 16
 
+/* The prefix that hides a form from every Lisp: #+nil or #+(or). */
+#define PACKAGE_NEVER '0'
+
 /* What a word is. */
 enum package_role {
     PACKAGE_CODE,    /* read in the package */
@@ -36,7 +39,7 @@ enum package_role {
 struct package_list {
     int kind;     /* of its first word, as package.c knows it */
     size_t index; /* elements so far */
-    char prefix;  /* the mark of the token before it, if that is one */
+    char prefix;  /* before it, as below */
     bool quoted;  /* it is data, or in such a list */
 };
 
@@ -44,8 +47,8 @@ struct package_walk {
     struct tokens tokens;
     struct arena *arena; /* of the names below */
     size_t depth;
-    char prefix; /* the mark of the last token, if it is a prefix; ' is a quote
-                    and f what is written #' */
+    char prefix; /* the mark of the last token, if it is a prefix; ' is a quote,
+                    f what is written #', or PACKAGE_NEVER */
     struct package_list lists[PACKAGE_DEPTH];
     struct str current; /* the package that in-package names; empty: none did */
     struct str defined; /* the one that defpackage defines, around here */

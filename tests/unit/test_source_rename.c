@@ -42,6 +42,9 @@ static const struct renamed cases[] = {
     {"(cl:in-package p)f", "(cl:in-package p)g", 0, 0, 0},
     {"(in-package cl-user)(f)", NULL, 0, 0, 0},
     {"(in-package q)(q::f)", NULL, 1, 0, 0},
+    {P "#+nil (in-package q)(f)#+(or)(in-package q)(f)#+q (in-package q)(f)",
+     P "#+nil (in-package q)(g)#+(or)(in-package q)(g)#+q (in-package q)(f)", 1,
+     0, 0},
     // What packages say.
     {"(defpackage p (:export f))", "(defpackage p (:export g))", 0, 0, 0},
     {"(defpackage p (:export \"F\" \"f\" :f #:F))",
