@@ -112,7 +112,7 @@
     (should (string-suffix-p "nil=> 42t" text))))
 
 (ert-deftest ecl-mcp-readme-names-what-exists ()
-  "The commands and functions that the README names exist."
+  "The commands, functions and options that the README names exist."
   (require 'ecl-mcp)
   (with-temp-buffer
     (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
@@ -124,7 +124,8 @@
               "\\(?:M-x \\|`(?\\)\\(ecl-mcp[a-z-]*\\)" nil t)
         (unless (member (match-string 1) '("ecl-mcp"))
           (cl-incf names)
-          (should (fboundp (intern (match-string 1))))))
+          (let ((name (intern (match-string 1))))
+            (should (or (fboundp name) (custom-variable-p name))))))
       (should (> names 8)))))
 
 ;;;; The forms of the README for an init file
