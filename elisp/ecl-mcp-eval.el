@@ -233,21 +233,6 @@ It is nil in a buffer without a local file."
        (cons (ecl-mcp-eval--file-label buffer-file-name)
              (line-number-at-pos start t))))
 
-(defun ecl-mcp-eval--name-places (text origin)
-  "TEXT, an answer to code from ORIGIN, with the file and lines of ORIGIN.
-ORIGIN is as from `ecl-mcp-eval--origin'."
-  (if (not origin)
-      text
-    (replace-regexp-in-string
-     "^\\(In form [0-9]+ of \\)the code\\(?:, line \\([0-9]+\\)\\)?"
-     (lambda (match)
-       (format "%s%s, line %d" (match-string 1 match) (car origin)
-               (+ (cdr origin)
-                  (if (match-string 2 match)
-                      (1- (string-to-number (match-string 2 match)))
-                    0))))
-     text t t)))
-
 ;;;; Answers
 
 (defun ecl-mcp-eval--one-line (text width)
@@ -285,16 +270,10 @@ ORIGIN is as from `ecl-mcp-eval--origin'."
 (defconst ecl-mcp-eval--error-buffer "*ecl-mcp error*"
   "Name of the buffer of errors.")
 
-(defun ecl-mcp-eval--show-error (what text &optional origin)
-  "Show TEXT, about an error while doing WHAT, in a buffer and the echo area.
-ORIGIN is where the code is, as from `ecl-mcp-eval--origin', or nil."
-  (let ((place (and origin
-                    (not (string-match-p "^In form [0-9]" text))
-                    (format ", %s:%d" (car origin) (cdr origin)))))
-    (ecl-mcp-output--show ecl-mcp-eval--error-buffer
-                          (concat "; " what place
-                                  "\n" (ecl-mcp-eval--name-places text origin))
-                          t))
+(defun ecl-mcp-eval--show-error (what text)
+  "Show TEXT, about an error while doing WHAT, in a buffer and the echo area."
+  (ecl-mcp-output--show ecl-mcp-eval--error-buffer
+                        (concat "; " what "\n" text) t)
   (message "%s" (ecl-mcp-eval--error-summary text)))
 
 (defun ecl-mcp-eval--dismiss-error ()
@@ -304,25 +283,27 @@ It stays if the user is in it."
     (unless (eq window (selected-window))
       (quit-window nil window))))
 
-(defun ecl-mcp-eval--show-answer (what answer &optional origin)
-  "Show ANSWER, the answer to a call that did WHAT with code from ORIGIN.
+(defun ecl-mcp-eval--show-answer (what answer)
+  "Show ANSWER, the answer to a call that did WHAT.
 A user who has interrupted it needs no window that says so."
   (let ((failure (plist-get answer :error)))
     (cond ((plist-get answer :success)
            (ecl-mcp-eval--show-values (or (plist-get answer :content) "")))
           ((equal failure ecl-mcp-cancelled)
            (message "ecl-mcp: Interrupted %s" what))
-          (t (ecl-mcp-eval--show-error what (or failure "No answer.") origin)))))
+          (t (ecl-mcp-eval--show-error what (or failure "No answer."))))))
 
 ;;;; Evaluating
 
 (defvar ecl-mcp-evaluated-hook nil
   "Normal hook run after a command has evaluated something, or has failed.")
 
-(defun ecl-mcp-eval--arguments (code &optional package)
-  "The arguments that evaluate CODE in PACKAGE; nil means the current package."
+(defun ecl-mcp-eval--arguments (code &optional package origin)
+  "The arguments that evaluate CODE in PACKAGE; nil means the current package.
+ORIGIN is where CODE is, as from `ecl-mcp-eval--origin', or nil."
   `((code . ,code)
     ,@(and package `((package . ,package)))
+    ,@(and origin `((source . ,(car origin)) (line . ,(cdr origin))))
     ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))
 
 (defun ecl-mcp-eval--evaluate (code package &optional origin settles)
@@ -334,10 +315,10 @@ If PACKAGE is nil, use the current package of the session.  ORIGIN is as from
   (let ((what (concat "evaluating " (ecl-mcp-eval--one-line code 40))))
     (ecl-mcp-eval--start
      what "evaluate-lisp"
-     (ecl-mcp-eval--arguments code package)
+     (ecl-mcp-eval--arguments code package origin)
      (lambda (answer)
        (run-hooks 'ecl-mcp-evaluated-hook)
-       (ecl-mcp-eval--show-answer what answer origin)
+       (ecl-mcp-eval--show-answer what answer)
        (when (and settles (plist-get answer :success))
          (ecl-mcp-eval--dismiss-error))))))
 

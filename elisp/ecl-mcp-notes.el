@@ -307,8 +307,7 @@ WHAT says in a few words what that does.  If nothing is wrong with the code,
 call THEN with the severities; the text may have changed meanwhile."
   (let ((buffer (current-buffer))
         (from (copy-marker start))
-        (to (copy-marker end t))
-        (origin (ecl-mcp-eval--origin start)))
+        (to (copy-marker end t)))
     (ecl-mcp-eval--start
      what "compile-form"
      `((code . ,(buffer-substring-no-properties start end))
@@ -316,7 +315,7 @@ call THEN with the severities; the text may have changed meanwhile."
      (lambda (answer)
        (if (or (not (ecl-mcp-notes--compiled-p answer))
                (not (buffer-live-p buffer)))
-           (ecl-mcp-eval--show-answer what answer origin)
+           (ecl-mcp-eval--show-answer what answer)
          (let ((severities
                 (with-current-buffer buffer
                   (ecl-mcp-notes--receive from to
@@ -326,14 +325,13 @@ call THEN with the severities; the text may have changed meanwhile."
                            (ecl-mcp-notes--summary severities)))
                  ((plist-get answer :success)
                   (funcall then severities))
-                 (t (ecl-mcp-eval--show-answer what answer origin)))))))))
+                 (t (ecl-mcp-eval--show-answer what answer)))))))))
 
-(defun ecl-mcp-notes--show-done (what answer severities origin)
-  "Show ANSWER, to the call that did WHAT, and the SEVERITIES of the notes.
-ORIGIN is where the code is."
+(defun ecl-mcp-notes--show-done (what answer severities)
+  "Show ANSWER, to the call that did WHAT, and the SEVERITIES of the notes."
   (run-hooks 'ecl-mcp-evaluated-hook)
   (if (or (null severities) (not (plist-get answer :success)))
-      (ecl-mcp-eval--show-answer what answer origin)
+      (ecl-mcp-eval--show-answer what answer)
     (message "%s" (ecl-mcp-eval--one-line
                    (format "%s (M-n goes there).  %s"
                            (ecl-mcp-notes--summary severities)
@@ -358,9 +356,9 @@ What the compiler says is shown in the text."
      start end package what
      (lambda (severities)
        (ecl-mcp-eval--start
-        what "evaluate-lisp" (ecl-mcp-eval--arguments code package)
+        what "evaluate-lisp" (ecl-mcp-eval--arguments code package origin)
         (lambda (answer)
-          (ecl-mcp-notes--show-done what answer severities origin)))))))
+          (ecl-mcp-notes--show-done what answer severities)))))))
 
 (defun ecl-mcp-notes--compile-buffer (then)
   "Compile the text of this buffer; call THEN as `ecl-mcp-notes--compile' does.
@@ -411,9 +409,9 @@ the compiler says is shown in the text and in a list."
            (ecl-mcp-eval--start
             what (if load "load-file" "evaluate-lisp")
             (if load `((path . ,(expand-file-name file)))
-              (ecl-mcp-eval--arguments text package))
+              (ecl-mcp-eval--arguments text package origin))
             (lambda (answer)
-              (ecl-mcp-notes--show-done what answer severities origin)))))))))
+              (ecl-mcp-notes--show-done what answer severities)))))))))
 
 (provide 'ecl-mcp-notes)
 

@@ -105,6 +105,23 @@
                         'file (match-string-no-properties 1)
                         'line (string-to-number (match-string 2)))))
 
+(defun ecl-mcp-output--make-more-buttons (start end)
+  "Make buttons of further lines of a file between START and END.
+Descriptions name them without the file: \"a.lisp:4 (defun), 9 (defmethod)\"."
+  (goto-char start)
+  (while (re-search-forward "^Defined in: " end t)
+    (let ((line-end (min end (line-end-position)))
+          (file nil))
+      (while (re-search-forward "\\([0-9]+\\) ([^()\n]*)\\(?:, \\|$\\)" line-end t)
+        (let* ((number (match-beginning 1))
+               (button (button-at (1- (match-end 1)))))
+          (if button
+              (setq file (button-get button 'file))
+            (when file
+              (make-text-button number (match-end 1) :type 'ecl-mcp-place
+                                'file file
+                                'line (string-to-number (match-string 1))))))))))
+
 (defun ecl-mcp-output--make-name-buttons (start end)
   "Make buttons of the names at the beginnings of lines between START and END."
   (goto-char start)
@@ -122,6 +139,7 @@ the beginnings of lines."
   (save-excursion
     (ecl-mcp-output--make-place-buttons start end)
     (ecl-mcp-output--make-line-buttons start end)
+    (ecl-mcp-output--make-more-buttons start end)
     (goto-char start)
     (while (re-search-forward "read-output id \\([0-9]+\\)" end t)
       (make-text-button (match-beginning 0) (match-end 0)

@@ -166,15 +166,33 @@ current one for this call only; NIL leaves the current package."
         (funcall function))
       (funcall function)))
 
+(defun call-from-source (source line evaluation function)
+  "Calls FUNCTION, which evaluates code from LINE of the file SOURCE, or from
+nowhere if SOURCE is NIL. What it defines knows the file."
+  (let ((file (and source (ignore-errors (truename (workspace-file source))))))
+    (when source
+      (setf (evaluation-source evaluation) source
+            (evaluation-line evaluation) (or line 1)))
+    (if file
+        (call-as-source file (lambda (tell-position)
+                               (declare (ignore tell-position))
+                               (funcall function)))
+        (funcall function))))
+
 (define-operation "evaluate" ((code string)
-                              &optional (package string) (capture-time t))
+                              &optional (package string) (capture-time t)
+                              (source string) (line integer))
   "Evaluates the forms of CODE and returns the values of the last one. PACKAGE
 is current for this call only. With CAPTURE-TIME, a timing line ends the
-answer."
+answer. SOURCE is the file from which CODE comes, and LINE where it begins
+there."
   (let ((evaluation *evaluation*))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))
-    (evaluate-in package
-                 (lambda ()
-                   (answer-values (evaluate-forms code evaluation)
-                                  evaluation)))))
+    (call-from-source
+     source line evaluation
+     (lambda ()
+       (evaluate-in package
+                    (lambda ()
+                      (answer-values (evaluate-forms code evaluation)
+                                     evaluation)))))))

@@ -17,6 +17,7 @@
   (text "")                         ; the code
   (source nil)                      ; the file that holds the code, or NIL
   (source-file nil)                 ; its pathname when load-file loads it
+  (line 1)                          ; the line of it where the code begins
   (stream nil)                      ; the stream from which the code is read
   (scan nil)                        ; the scan of the code
   (position 0)                      ; where the reader was, on failure
@@ -291,8 +292,10 @@ read."
 (defun code-label (evaluation)
   "Returns what a message calls the code of EVALUATION: a file or \"the code\",
 with the line of the form in it. Line 1 of code goes without saying."
-  (let ((line (form-line (evaluation-text evaluation)
-                         (evaluation-form-start evaluation)))
+  (let ((line (+ (form-line (evaluation-text evaluation)
+                            (evaluation-form-start evaluation))
+                 (evaluation-line evaluation)
+                 -1))
         (source (evaluation-source evaluation)))
     (if (or source (> line 1))
         (format nil "~:[the code~;~:*~a~], line ~d" source line)

@@ -94,6 +94,14 @@ far as they are found in time."
                                        (fdefinition symbol))))))
     (and file (namestring file))))
 
+(defun places-in-source-file (symbol)
+  "Returns the places in the file of the function or macro SYMBOL where it is
+defined, as texts; or only the file if it does not have them."
+  (let ((file (function-source-file symbol)))
+    (and file
+         (or (ignore-errors (places-in-file symbol file))
+             (list file)))))
+
 (defun evaluated-here-p (symbol)
   "True when a form that was evaluated in this session defines SYMBOL."
   (flet ((defines-p (form)
@@ -115,8 +123,7 @@ far as they are found in time."
                     :test #'string=))
         '()
         (let ((places (or (places-in-files symbol)
-                          (and (function-source-file symbol)
-                               (list (function-source-file symbol))))))
+                          (places-in-source-file symbol))))
           (if (if places (evaluated-here-p symbol) users)
               (append places (list "this session"))
               places)))))

@@ -526,7 +526,8 @@ static enum status refuse_unknown(struct arena *arena,
     buf_str(&out, fields && fields->name ? STR("; known are ")
                                          : STR("; none is known"));
     for (size_t i = 0; fields && fields[i].name; i++)
-        buf_printf(&out, "%s%s", i > 0 ? ", " : "", fields[i].name);
+        if (!fields[i].hidden)
+            buf_printf(&out, "%s%s", i > 0 ? ", " : "", fields[i].name);
     enum status status = arena_take(arena, &out, &notes->problem);
     return status == ST_OK ? ST_INVALID : status;
 }

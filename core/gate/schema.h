@@ -35,6 +35,8 @@ struct schema_field {
     enum schema_kind kind;
     bool required;
     bool package;               /* a string that names a package */
+    bool hidden;                /* accepted, but not shown: for editors; not
+                                   the first one */
     int64_t min;                /* range of integers, numbers and sizes; */
     int64_t max;                /* 0: no range; one up to LIMIT_OUTPUT_KEPT or
                                    more is not worth telling a model */

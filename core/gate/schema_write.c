@@ -71,7 +71,8 @@ void schema_write(struct jsonw *w, const struct schema_field *fields)
     jsonw_name(w, "properties");
     jsonw_object(w);
     for (size_t i = 0; fields && fields[i].name; i++)
-        write_field(w, &fields[i]);
+        if (!fields[i].hidden)
+            write_field(w, &fields[i]);
     jsonw_end_object(w);
     write_required(w, fields);
     jsonw_member_bool(w, "additionalProperties", false);

@@ -46,6 +46,8 @@ const struct tool *const tools_eval[] = {
              .kind = SCHEMA_BOOLEAN,
              .fallback = "false",
              .help = "If true, include timing information in the result."},
+            {.name = "source", .kind = SCHEMA_STRING, .hidden = true},
+            {.name = "line", .kind = SCHEMA_INTEGER, .hidden = true},
             {.name = TOOL_SESSION,
              .kind = SCHEMA_NAME,
              .help = "Default main; a new name opens an isolated session."},

@@ -146,7 +146,7 @@
   (test-notes-in-file "\n\n(defun calm () 1)\n\n(error \"No.\")\n"
     (goto-char (point-max))
     (test-notes-run #'ecl-mcp-eval-last-sexp)
-    (should (string-match-p "\\`; evaluating (error \"No.\"), notes\\.lisp:5\n"
+    (should (string-match-p "^In form 1 of notes\\.lisp, line 5\\.$"
                             (live-text "*ecl-mcp error*")))
     (kill-buffer "*ecl-mcp error*")
     (ecl-mcp-eval-region (point-min) (point-max))
@@ -172,6 +172,20 @@
     (save-buffer)
     (test-notes-run #'ecl-mcp-compile-and-load-file)
     (should-not (get-buffer-window "*ecl-mcp error*"))))
+
+(ert-deftest ecl-mcp-what-was-evaluated-knows-its-file ()
+  (test-notes-in-file "\n(defun placed (x)\n  (car x))\n\n(placed 1)"
+    (goto-char (point-min))
+    (search-forward "(car")
+    (test-notes-run #'ecl-mcp-eval-defun)
+    (should (string-match-p "^Defined in: notes\\.lisp:2 (defun)"
+                            (plist-get (live-call "describe-symbol"
+                                                  '((symbol . "placed")))
+                                       :content)))
+    (goto-char (point-max))
+    (test-notes-run #'ecl-mcp-eval-last-sexp)
+    (should (string-match-p "^[0-9]: (PLACED 1) notes\\.lisp:2$"
+                            (live-text "*ecl-mcp error*")))))
 
 (provide 'test-notes)
 ;;; test-notes.el ends here

@@ -23,6 +23,26 @@
       (delete-file file)
       (kill-buffer "*ecl-mcp test*"))))
 
+(ert-deftest ecl-mcp-output-buttons-lead-to-all-places-of-a-file ()
+  (let ((file (make-temp-file "ecl-mcp-test" nil ".lisp" "1\n2\n3\n4\n"))
+        (lines '()))
+    (unwind-protect
+        (save-window-excursion
+          (ecl-mcp-output--show
+           "*ecl-mcp test*"
+           (format "X [function]\nDefined in: %s:2 (defun), 4 (defmethod), this session
+In form 2 of %s, line 3; the forms before it stand." file file))
+          (dotimes (_ 3)
+            (next-error)
+            (with-current-buffer (window-buffer)
+              (should (equal buffer-file-name file))
+              (push (line-number-at-pos) lines)))
+          (should (equal lines '(3 4 2)))
+          (should-error (next-error) :type 'user-error)
+          (kill-buffer (find-buffer-visiting file)))
+      (delete-file file)
+      (kill-buffer "*ecl-mcp test*"))))
+
 (ert-deftest ecl-mcp-output-buttons-know-the-workspace ()
   (let ((file (expand-file-name "placed.lisp" live-folder)))
     (write-region "\n\n(defun test-placed () 1)\n" nil file nil 'quiet)

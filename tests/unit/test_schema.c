@@ -523,6 +523,7 @@ static void schema_writes_no_idle_words(void **state)
 {
     static const struct schema_field idle[] = {
         {.name = "session", .kind = SCHEMA_NAME},
+        {.name = "source", .kind = SCHEMA_STRING, .hidden = true},
         {.name = "path", .kind = SCHEMA_PATH, .help = "A."},
         {.name = "all",
          .kind = SCHEMA_BOOLEAN,
