@@ -84,6 +84,13 @@
  * minute. */
 #define LIMIT_SEARCH_WORK 4000000000ull
 
+/* The same for one search in a long output, a tenth of a second or two, for
+   which all sessions wait; the next search goes on from there. Characters of a
+   line that are looked at as one, so that this also bounds a line that never
+   ends. */
+#define LIMIT_OUTPUT_SEARCH_WORK 20000000ull
+#define LIMIT_OUTPUT_SEARCH_LINE (16u * 1024)
+
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
