@@ -63,14 +63,12 @@
 #define LIMIT_FOLDER_ENTRIES 10000
 
 /* One search: matches shown, bytes of the pattern, files searched, bytes of one
-   such file, bytes of all of them, and bytes searched in one step, so that
-   nothing else waits for more than a few milliseconds. */
+   such file, and bytes of all of them. */
 #define LIMIT_SEARCH_MATCHES 200
 #define LIMIT_SEARCH_PATTERN (64u * 1024)
 #define LIMIT_SEARCH_FILES 50000
 #define LIMIT_SEARCH_FILE (8u * 1024 * 1024)
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
-#define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
 /* A regular expression: its instructions, how deep its groups are nested (they
    are parsed on the stack), and how often one is repeated by number. Matching
@@ -94,10 +92,6 @@
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
-
-/* Bytes of a message that is read in one step: more than nearly all have, and
-   a millisecond's work. */
-#define LIMIT_READ_AT_ONCE (64u * 1024)
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
