@@ -89,8 +89,11 @@ CONDITION is signalled, perhaps with the stack nearly full."
   "Records the warning CONDITION for the answer, and muffles it."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation))
-      (unless (chatter-p condition)
-        (keep-warning (warning-text condition) condition evaluation))
+      (cond ((chatter-p condition) nil)
+            ((redefined-test-p condition)
+             (push (warning-text condition) (evaluation-aside evaluation)))
+            (t
+             (keep-warning (warning-text condition) condition evaluation)))
       (let ((restart (find-restart 'muffle-warning condition)))
         (when restart
           (invoke-restart restart))))))
@@ -135,6 +138,14 @@ loads its own compiler."
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)
               (eql 0 (search "Duplicate proclamation" control))))))
+
+(defun redefined-test-p (condition)
+  "True when CONDITION is what rt signals about each test of a file that is loaded
+again."
+  (and (typep condition 'simple-condition)
+       (let ((control (simple-condition-format-control condition)))
+         (and (stringp control)
+              (eql 0 (search "Redefining test ~" control))))))
 
 (defun warning-text (condition)
   "Returns the line for the warning CONDITION."

@@ -240,13 +240,13 @@ names that they use are recorded."
   (let ((text (and position (>= position 0) (report-text file))))
     (and text (form-line text (min position (length text))))))
 
-(defun line-label (file line)
+(defun file-place (file line)
   "Returns \"FILE:LINE\", or \"FILE\" when LINE is NIL."
   (format nil "~a~@[:~d~]" (source-label file) line))
 
 (defun place-in-file (file position)
   "Returns \"FILE:LINE\", the line of the form at POSITION or after it."
-  (line-label file (line-in-file file position)))
+  (file-place file (line-in-file file position)))
 
 (defun top-level-form (condition)
   "Returns the top-level form in which the compiler has found CONDITION, or
@@ -312,7 +312,7 @@ line or NIL, the message, and the form or NIL."
 (defun note-load-error (condition file)
   "Records CONDITION, an error of the compiler in FILE."
   (destructuring-bind (label line text form) (error-parts condition file)
-    (pushnew (list (load-line label (line-label file line) text form)
+    (pushnew (list (load-line label (file-place file line) text form)
                    file line)
              (load-report-errors *load-report*)
              :test #'equal)))
@@ -354,7 +354,7 @@ compiler has said, or is about files that Debian leaves out."
           ((loader-warning-p condition) nil)
           ((and *uses* (undefined-variable-of condition))
            (note-use :variable (undefined-variable-of condition)))
-          ((own-file-p file)
+          ((and (own-file-p file) (not (redefined-test-p condition)))
            (pushnew (warning-line condition file) (load-report-warnings report)
                     :test #'string=))
           (t

@@ -181,15 +181,21 @@ static enum status take_read(struct front *front, uint64_t id, struct str body)
     int64_t output;
     int64_t offset;
     int64_t limit;
+    struct str pattern;
+    const struct outputs *outputs = &front->supervisor->outputs;
     struct buf text = BUF_EMPTY;
     bool found;
 
     if (wire_take_int(&body, &output) != ST_OK ||
         wire_take_int(&body, &offset) != ST_OK ||
-        wire_take_int(&body, &limit) != ST_OK || offset < 0 || limit < 0)
+        wire_take_int(&body, &limit) != ST_OK ||
+        wire_take_string(&body, &pattern) != ST_OK || offset < 0 || limit < 0)
         return ST_INVALID;
-    found = outputs_read(&front->supervisor->outputs, (uint64_t)output,
-                         (uint64_t)offset, (uint64_t)limit, &text);
+    found = pattern.n > 0
+                ? outputs_search(outputs, (uint64_t)output, (uint64_t)offset,
+                                 (uint64_t)limit, pattern, &text)
+                : outputs_read(outputs, (uint64_t)output, (uint64_t)offset,
+                               (uint64_t)limit, &text);
     (void)found; // when there is none, the text says so
     front_reply(front, id, 0, buf_view(&text));
     buf_release(&text);
@@ -282,8 +288,9 @@ static int64_t largest_body(unsigned kind)
         return HELLO_BYTES;
     case WIRE_CALL:
         return LIMIT_FRAME;
-    case WIRE_STOP:
     case WIRE_READ:
+        return NUMBERS_BYTES + WIRE_STRING_BYTES + LIMIT_REGEX;
+    case WIRE_STOP:
     case WIRE_FINISH:
         return NUMBERS_BYTES;
     default:

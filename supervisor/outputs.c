@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "supervisor/output_search.h"
 
 void outputs_release(struct outputs *outputs)
 {
@@ -46,13 +47,12 @@ static const struct output *find(const struct outputs *outputs, uint64_t id)
     return NULL;
 }
 
-bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
-                  uint64_t limit, struct buf *out)
+/* The text ID as a view, *TOTAL characters long. False when there is none, or
+   nothing in it at OFFSET: OUT then says so. */
+static bool look_up(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                    struct str *text, size_t *total, struct buf *out)
 {
     const struct output *found = find(outputs, id);
-    struct str text;
-    struct str part;
-    size_t total;
 
     if (!found) {
         buf_printf(out,
@@ -62,15 +62,25 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
                    (unsigned long long)id, LIMIT_OUTPUTS, outputs->n);
         return false;
     }
-    text = buf_view(&found->text);
-    total = utf8_starts(text);
-    if (offset >= total) {
-        buf_printf(
-            out,
-            "Output %llu has %zu characters; there is nothing at offset %llu.",
-            (unsigned long long)id, total, (unsigned long long)offset);
+    *text = buf_view(&found->text);
+    *total = utf8_starts(*text);
+    if (offset < *total)
+        return true;
+    buf_printf(
+        out, "Output %llu has %zu characters; there is nothing at offset %llu.",
+        (unsigned long long)id, *total, (unsigned long long)offset);
+    return false;
+}
+
+bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                  uint64_t limit, struct buf *out)
+{
+    struct str text;
+    struct str part;
+    size_t total;
+
+    if (!look_up(outputs, id, offset, &text, &total, out))
         return false;
-    }
     part = utf8_valid_head(text, (size_t)offset);
     text.p += part.n;
     text.n -= part.n;
@@ -80,6 +90,21 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
                (unsigned long long)offset,
                (unsigned long long)(offset + utf8_starts(part)), total);
     return true;
+}
+
+bool outputs_search(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                    uint64_t limit, struct str pattern, struct buf *out)
+{
+    struct str text;
+    size_t total;
+
+    if (!look_up(outputs, id, offset, &text, &total, out))
+        return false;
+    enum status status =
+        output_search(text, (size_t)offset, (size_t)limit, pattern, out);
+    if (status == ST_NOMEM)
+        buf_str(out, STR("The memory of the server is full."));
+    return status == ST_OK;
 }
 
 bool outputs_show(const struct outputs *outputs, uint64_t id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outputs.h: the texts that were too long for their answers, by number. Fronts
-   page through them (WIRE_READ) and show them whole. */
+   page through them and search them (WIRE_READ), and show them whole. */
 #ifndef SUPERVISOR_OUTPUTS_H
 #define SUPERVISOR_OUTPUTS_H
 
@@ -39,6 +39,15 @@ void outputs_add(struct outputs *outputs, const char *session,
    is unknown or OFFSET is not inside the text: OUT then says so. */
 bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
                   uint64_t limit, struct buf *out);
+
+/* Appends to OUT the lines of text ID, from the character OFFSET on, that the
+   regular expression PATTERN matches, each with its number and offset, and with
+   the lines around it; then which part was searched, and where the next search
+   goes on when a limit has ended this one: LIMIT characters, matches
+   (LIMIT_SEARCH_MATCHES), or LIMIT_OUTPUT_SEARCH_WORK. False as outputs_read,
+   or when PATTERN is not an expression. */
+bool outputs_search(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                    uint64_t limit, struct str pattern, struct buf *out);
 
 /* The whole text ID of SESSION, as a view. False when there is none: OUT then
    says so. */

@@ -63,14 +63,12 @@
 #define LIMIT_FOLDER_ENTRIES 10000
 
 /* One search: matches shown, bytes of the pattern, files searched, bytes of one
-   such file, bytes of all of them, and bytes searched in one step, so that
-   nothing else waits for more than a few milliseconds. */
+   such file, and bytes of all of them. */
 #define LIMIT_SEARCH_MATCHES 200
 #define LIMIT_SEARCH_PATTERN (64u * 1024)
 #define LIMIT_SEARCH_FILES 50000
 #define LIMIT_SEARCH_FILE (8u * 1024 * 1024)
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
-#define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
 /* A regular expression: its instructions, how deep its groups are nested (they
    are parsed on the stack), and how often one is repeated by number. Matching
@@ -84,13 +82,16 @@
  * minute. */
 #define LIMIT_SEARCH_WORK 4000000000ull
 
+/* The same for one search in a long output, a tenth of a second or two, for
+   which all sessions wait; the next search goes on from there. Characters of a
+   line that are looked at as one, so that this also bounds a line that never
+   ends. */
+#define LIMIT_OUTPUT_SEARCH_WORK 20000000ull
+#define LIMIT_OUTPUT_SEARCH_LINE (16u * 1024)
+
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
-
-/* Bytes of a message that is read in one step: more than nearly all have, and
-   a millisecond's work. */
-#define LIMIT_READ_AT_ONCE (64u * 1024)
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */

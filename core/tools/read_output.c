@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* read_output.c: shows a part of an output that was too long for its answer. */
 #include "base/limits.h"
+#include "base/regex.h"
 #include "tools/sets.h"
 
-enum { ID, OFFSET, LIMIT };
+enum { ID, OFFSET, LIMIT, PATTERN };
 
 static const struct schema_field fields[] = {
     [ID] =
@@ -29,6 +30,12 @@ static const struct schema_field fields[] = {
             .max = LIMIT_OUTPUT_KEPT,
             .help = "Characters, default max-output.",
         },
+    [PATTERN] =
+        {
+            .name = "pattern",
+            .kind = SCHEMA_STRING,
+            .help = "Regex: shows matching lines.",
+        },
     {0},
 };
 
@@ -38,10 +45,27 @@ static enum status read_output(const struct tool_request *request,
     const struct schema_value *values = request->values;
     int64_t limit = values[LIMIT].given ? values[LIMIT].integer
                                         : (int64_t)request->limits->max_output;
+    struct str pattern = values[PATTERN].string;
 
-    (void)answer; // comes from the image
+    if (pattern.n > 0) {
+        struct regex regex;
+        struct str why;
+        enum status status = regex_init(&regex, request->arena, pattern, &why);
+
+        if (status == ST_INVALID) {
+            answer->state = TOOL_FAILED;
+            answer->text = arena_printf(
+                request->arena,
+                "argument pattern is not a regular expression: %.*s",
+                STR_ARG(why));
+            return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+        }
+        if (status != ST_OK)
+            return status;
+    }
+    // the answer comes from the image
     image_begin_read(request->image, values[ID].integer, values[OFFSET].integer,
-                     limit);
+                     limit, pattern);
     return image_send(request->image, &request->call->image);
 }
 

@@ -120,12 +120,13 @@ void image_begin_call(struct image *image, const struct image_task *task)
 }
 
 void image_begin_read(struct image *image, int64_t output, int64_t offset,
-                      int64_t limit)
+                      int64_t limit, struct str pattern)
 {
     begin(image, WIRE_READ, 0, image->last_id + 1);
     wire_put_int(&image->out, output);
     wire_put_int(&image->out, offset);
     wire_put_int(&image->out, limit);
+    wire_put_string(&image->out, pattern);
 }
 
 /* One call alone may be as large as the message that brought it. */

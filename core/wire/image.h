@@ -78,10 +78,11 @@ struct image_task {
 };
 
 /* Each begins a frame that image_send ends. The caller of image_begin_call
-   appends the arguments to image->out with wire_put_…. */
+   appends the arguments to image->out with wire_put_…. PATTERN of at most
+   LIMIT_REGEX bytes is empty when nothing is searched for. */
 void image_begin_call(struct image *image, const struct image_task *task);
 void image_begin_read(struct image *image, int64_t output, int64_t offset,
-                      int64_t limit);
+                      int64_t limit, struct str pattern);
 
 /* Ends the frame that was begun and lets CALL wait for its reply. On failure
    the frame is taken back: ST_NOMEM; ST_LIMIT when LIMIT_PENDING_CALLS or

@@ -13,14 +13,15 @@
 #include "base/status.h"
 #include "base/str.h"
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 #define WIRE_HEAD 16
 
 enum wire_kind {
     /* front to supervisor; CALL also supervisor to live image */
     WIRE_CALL = 1, /* run an operation; answered by one REPLY with its id */
     WIRE_STOP,     /* stop the call with this id, running or waiting */
-    WIRE_READ,     /* part of a kept output; answered by one REPLY */
+    WIRE_READ,     /* part of a kept output, or its lines that match; answered
+                      by one REPLY */
     WIRE_FINISH,   /* answer everything within a time; then, if the front owns
                       the images, they end */
     WIRE_HELLO,    /* the first frame: which version the front speaks */

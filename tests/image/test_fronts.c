@@ -345,6 +345,7 @@ static void fronts_share_long_outputs(void **state)
     wire_put_int(&frame, output);
     wire_put_int(&frame, 20);
     wire_put_int(&frame, 10);
+    wire_put_string(&frame, STR(""));
     host_send(&frame);
     host_wait(1);
     host_expect_part("10 11 12 1\n");

@@ -91,7 +91,7 @@ static void image_writes_frames(void **state)
     image_finish(&image, 2000); // nothing was sent yet
     assert_int_equal(image.out.n, 0);
     assert_ok(send_call(&calls[0]));
-    image_begin_read(&image, 3, 100, 200);
+    image_begin_read(&image, 3, 100, 200, STR("x"));
     assert_ok(image_send(&image, &calls[1]));
     image_stop(&image, &calls[0]);
     image_finish(&image, 2000);
@@ -109,6 +109,11 @@ static void image_writes_frames(void **state)
         for (size_t k = 0; k < numbers[i]; k++) {
             assert_ok(wire_take_int(&body, &n[k]));
             assert_int_equal(n[k], wanted[i][k]);
+        }
+        if (kinds[i] == WIRE_READ) {
+            struct str pattern;
+            assert_ok(wire_take_string(&body, &pattern));
+            assert_text(pattern, "x");
         }
         assert_true(kinds[i] == WIRE_CALL || kinds[i] == WIRE_HELLO ||
                     body.n == 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of outputs.c: long outputs by number, in parts and whole, and those
    that are dropped. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "supervisor/outputs.h"
@@ -51,6 +52,109 @@ static void outputs_read_a_part(void **state)
     assert_text(buf_view(&text), "567\n[characters 95 to 98 of 100]");
 }
 
+/* Adds TEXT, printed by session main. */
+static void add_text(const char *string)
+{
+    struct buf copy = BUF_EMPTY;
+    bool failed;
+
+    buf_str(&copy, str_from(string));
+    failed = buf_failed(&copy);
+    outputs_add(&outputs, "main", &copy);
+    assert_memory(!failed);
+}
+
+/* The answer to a search of output 1. */
+static struct str search(uint64_t offset, uint64_t limit, const char *pattern)
+{
+    text.n = 0;
+    if (!outputs_search(&outputs, 1, offset, limit, str_from(pattern), &text))
+        text.n = 0;
+    assert_memory(!buf_failed(&text) && text.n > 0);
+    return buf_view(&text);
+}
+
+static void outputs_are_searched(void **state)
+{
+    (void)state;
+    add_text("ä one\ntwo\nERROR: x\nfour\nfive\nsix\nERROR y\nERROR z\n");
+    assert_text(search(0, 1000, "ERROR"),
+                "2  two\n3: offset 10: ERROR: x\n4  four\n--\n6  six\n"
+                "7: offset 33: ERROR y\n8: offset 41: ERROR z\n"
+                "[3 matches in characters 0 to 49 of 49]");
+    assert_text(search(0, 1000, "(?i)error [yz]$|^ä"),
+                "1: offset 0: ä one\n2  two\n--\n6  six\n"
+                "7: offset 33: ERROR y\n8: offset 41: ERROR z\n"
+                "[3 matches in characters 0 to 49 of 49]");
+    assert_text(search(41, 1000, "ERROR"),
+                "8: offset 41: ERROR z\n"
+                "[1 match in characters 41 to 49 of 49]");
+    assert_text(search(0, 10, "ERROR"),
+                "2  two\n3: offset 10: ERROR: x\n"
+                "[1 match in characters 0 to 19 of 49; offset 19 continues]");
+    assert_text(search(0, 1000, "no such"),
+                "[0 matches in characters 0 to 49 of 49]");
+    text.n = 0;
+    assert_false(outputs_search(&outputs, 1, 0, 9, STR("("), &text));
+    assert_memory(!buf_failed(&text));
+    assert_true(
+        str_starts(buf_view(&text), STR("argument pattern is not a regular")));
+    text.n = 0;
+    assert_false(outputs_search(&outputs, 1, 49, 9, STR("x"), &text));
+    assert_false(outputs_search(&outputs, 2, 0, 9, STR("x"), &text));
+}
+
+/* Follows the offsets until all of output 1 was searched for PATTERN, and
+   counts the searches and the matches. */
+static void search_all(const char *pattern, size_t *searches, size_t *matches)
+{
+    unsigned long long offset = 0;
+
+    *searches = 0;
+    *matches = 0;
+    for (bool more = true; more; ++*searches) {
+        struct str found = search(offset, LIMIT_OUTPUT, pattern);
+        const char *end;
+        buf_byte(&text, '\0');
+        assert_memory(!buf_failed(&text));
+        end = strrchr(text.p, '[');
+        assert_non_null(end);
+        *matches += strtoull(end + 1, NULL, 10);
+        end = strstr(end, "; offset ");
+        more = end != NULL;
+        if (more)
+            offset = strtoull(end + strlen("; offset "), NULL, 10);
+        assert_true(found.n < LIMIT_OUTPUT + 2000 && *searches < 1000);
+    }
+}
+
+static void searches_are_bounded(void **state)
+{
+    struct buf lines = BUF_EMPTY;
+    bool failed;
+    size_t searches;
+    size_t matches;
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++)
+        buf_printf(&lines, "line %zu of a text\n", i);
+    for (size_t i = 0; i < 40 * LIMIT_OUTPUT_SEARCH_LINE; i++)
+        buf_str(&lines, STR("aä")); // one line, of more bytes than is one
+    buf_str(&lines, STR("\nend 7\n"));
+    failed = buf_failed(&lines);
+    outputs_add(&outputs, "main", &lines);
+    assert_memory(!failed);
+    search_all("[0-9]", &searches, &matches); // more matches than are shown
+    assert_int_equal(matches, 1001);
+    assert_true(searches > 1000 / LIMIT_SEARCH_MATCHES);
+    search_all("end", &searches, &matches);
+    assert_int_equal(matches, 1);
+    assert_int_equal(searches, 1);
+    search_all("^(a|ä|aä)*(a|ä)*(x|y)", &searches, &matches); // much work
+    assert_int_equal(matches, 0);
+    assert_true(searches > 1);
+}
+
 static void outputs_say_what_is_missing(void **state)
 {
     (void)state;
@@ -92,10 +196,9 @@ static void outputs_drop_the_oldest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(outputs_read_a_part),
-        TEST(outputs_say_what_is_missing),
-        TEST(outputs_show_the_whole),
-        TEST(outputs_drop_the_oldest),
+        TEST(outputs_read_a_part),    TEST(outputs_are_searched),
+        TEST(searches_are_bounded),   TEST(outputs_say_what_is_missing),
+        TEST(outputs_show_the_whole), TEST(outputs_drop_the_oldest),
     };
 
     return RUN_TESTS("outputs", tests);

@@ -60,10 +60,12 @@ static void tool_calls_run(void **state)
          "main reset-session 10000 30000", "cautious"},
         {CALL("7", "quickload", "{\"system-name\":\"alexandria\"}"), WIRE_CALL,
          "main load-system 10000 600000 system alexandria", "cautious"},
-        {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000",
+        {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000 ",
          "safe"},
+        {CALL("7", "read-output", "{\"id\":3,\"pattern\":\"a.*b\"}"), WIRE_READ,
+         "3 0 10000 a.*b", "safe"},
         {CALL("7", "read-output", "{\"id\":3,\"offset\":5,\"limit\":20.0}"),
-         WIRE_READ, "3 5 20", "safe"},
+         WIRE_READ, "3 5 20 ", "safe"},
     };
     (void)state;
     run_tools(cases, COUNT(cases));

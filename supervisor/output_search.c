@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* output_search.c: finds the lines of a long output that match. Knows nothing
+   of how outputs are kept. */
+#include "supervisor/output_search.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/finder.h"
+#include "base/limits.h"
+#include "base/regex.h"
+#include "base/utf8.h"
+
+/* Characters that are shown of a line, and of them before the match. */
+#define SHOWN_CHARS 200
+#define SHOWN_BEFORE 60
+
+/* A line, or a part of one that is longer than LIMIT_OUTPUT_SEARCH_LINE. */
+struct line {
+    struct str text;
+    size_t number;
+    size_t offset; /* in characters */
+};
+
+struct search {
+    struct regex regex;
+    struct finder finder; /* of what all matches have; its part may be empty */
+    size_t hit;           /* where that is next, or FINDER_NONE */
+    struct str text;
+    size_t at;        /* the byte that is searched next */
+    struct line line; /* the one that begins there */
+    struct line last; /* the one before it */
+    bool shown_last;
+    bool shown; /* something, so that what follows it is shown, too */
+    size_t matches;
+    struct buf *out;
+};
+
+static void show_line(struct buf *out, struct str line, size_t at)
+{
+    struct str head = utf8_head(line, SHOWN_CHARS);
+
+    if (at + SHOWN_BEFORE > head.n && head.n < line.n) {
+        struct str before = utf8_tail(str_make(line.p, at), SHOWN_BEFORE);
+        size_t from = at - before.n;
+
+        if (from > 0)
+            buf_str(out, STR("…"));
+        line = str_make(line.p + from, line.n - from);
+        head = utf8_head(line, SHOWN_CHARS);
+    }
+    utf8_append_visible(out, head);
+    if (head.n < line.n)
+        buf_str(out, STR("…"));
+    buf_byte(out, '\n');
+}
+
+static void show_around(struct search *search, const struct line *line)
+{
+    buf_printf(search->out, "%zu  ", line->number);
+    show_line(search->out, line->text, 0);
+}
+
+static void show_match(struct search *search, size_t at)
+{
+    if (search->matches > 0 && !search->shown_last)
+        buf_str(search->out, STR("--\n"));
+    if (search->last.text.p && !search->shown_last)
+        show_around(search, &search->last);
+    buf_printf(search->out, "%zu: offset %zu: ", search->line.number,
+               search->line.offset);
+    show_line(search->out, search->line.text, at);
+    search->matches++;
+}
+
+/* Reads the line at search->at into search->line, without its end, and returns
+   the bytes up to the next one. */
+static size_t take_line(struct search *search)
+{
+    struct str rest =
+        str_make(search->text.p + search->at, search->text.n - search->at);
+    bool long_line = rest.n > LIMIT_OUTPUT_SEARCH_LINE;
+    size_t room = long_line ? LIMIT_OUTPUT_SEARCH_LINE : rest.n;
+    const char *feed = memchr(rest.p, '\n', room);
+
+    if (!feed && long_line)
+        while (room > LIMIT_OUTPUT_SEARCH_LINE - 4 &&
+               ((unsigned char)rest.p[room] & 0xc0) == 0x80)
+            room--; // the middle of a character
+    search->line.text = str_make(rest.p, feed ? (size_t)(feed - rest.p) : room);
+    return search->line.text.n + (feed ? 1 : 0);
+}
+
+/* Whether the line matches, and where. */
+static enum status check_line(struct search *search, const struct arena *arena,
+                              bool *matches, size_t *at)
+{
+    enum status status = ST_OK;
+
+    *matches = false;
+    if (search->finder.part.n > 0) {
+        if (search->hit != FINDER_NONE && search->hit < search->at)
+            status = finder_next(&search->finder, search->text, search->at,
+                                 &search->hit);
+        if (status != ST_OK || search->hit == FINDER_NONE ||
+            search->hit >= search->at + search->line.text.n)
+            return status;
+    }
+    return regex_search(&search->regex, arena, search->line.text, matches, at);
+}
+
+/* Searches from search->at on until the end or a limit. */
+static enum status search_lines(struct search *search,
+                                const struct arena *arena, size_t limit)
+{
+    size_t start = search->out->n;
+
+    while (search->at < search->text.n &&
+           search->matches < LIMIT_SEARCH_MATCHES &&
+           search->regex.work < LIMIT_OUTPUT_SEARCH_WORK &&
+           search->out->n - start < limit) {
+        size_t bytes = take_line(search);
+        bool matches;
+        size_t at = 0;
+        enum status status = check_line(search, arena, &matches, &at);
+
+        if (status != ST_OK)
+            return status;
+        bool after = search->shown;
+        if (matches)
+            show_match(search, at);
+        else if (after)
+            show_around(search, &search->line);
+        search->shown = matches;
+        search->shown_last = matches || after;
+        search->last = search->line;
+        search->line.offset +=
+            utf8_starts(str_make(search->text.p + search->at, bytes));
+        search->line.number += bytes > search->line.text.n;
+        search->at += bytes;
+    }
+    return ST_OK;
+}
+
+static enum status prepare(struct search *search, struct arena *arena,
+                           struct str pattern, struct buf *out)
+{
+    struct str why;
+    enum status status = regex_init(&search->regex, arena, pattern, &why);
+
+    if (status == ST_INVALID)
+        buf_printf(out, "argument pattern is not a regular expression: %.*s",
+                   STR_ARG(why));
+    else if (status == ST_OK && search->regex.literal.n > 0)
+        status = finder_init(&search->finder, arena, search->regex.literal);
+    if (status == ST_OK && search->finder.part.n > 0)
+        status = finder_next(&search->finder, search->text, search->at,
+                             &search->hit);
+    return status;
+}
+
+enum status output_search(struct str text, size_t offset, size_t limit,
+                          struct str pattern, struct buf *out)
+{
+    struct arena arena = ARENA_EMPTY;
+    struct str before = utf8_valid_head(text, offset);
+    struct search search = {.text = text, .at = before.n, .out = out};
+    enum status status = prepare(&search, &arena, pattern, out);
+    size_t total = utf8_starts(text);
+
+    search.line.offset = offset;
+    search.line.number = 1;
+    for (size_t i = 0; i < before.n; i++)
+        search.line.number += before.p[i] == '\n';
+    if (status == ST_OK)
+        status = search_lines(&search, &arena, limit);
+    if (status == ST_OK) {
+        buf_printf(out, "[%zu match%s in characters %zu to %zu of %zu",
+                   search.matches, search.matches == 1 ? "" : "es", offset,
+                   search.line.offset, total);
+        if (search.at < text.n)
+            buf_printf(out, "; offset %zu continues", search.line.offset);
+        buf_byte(out, ']');
+    }
+    arena_release(&arena);
+    return status;
+}
