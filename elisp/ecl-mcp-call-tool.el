@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'ecl-mcp-base)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-client)
 
 (defconst ecl-mcp-call-tool--buffer "*ecl-mcp result*"
@@ -26,14 +27,23 @@
   "The tool and arguments whose result this buffer shows.")
 
 (defvar ecl-mcp-result-mode-map
-  (ecl-mcp-keymap '(("g" . ecl-mcp-result-again)))
+  (ecl-mcp-keymap '(("g" . ecl-mcp-result-again)
+                    ("?" . ecl-mcp-menu-help)))
   "Keymap of `ecl-mcp-result-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-result-mode "Result"
+ '("Call"
+   ("Call Again" ecl-mcp-result-again)
+   ("Call Another Tool..." ecl-mcp-call-tool)
+   ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-result-mode special-mode "ecl-mcp result"
   "Major mode for the result of a tool.
 \\{ecl-mcp-result-mode-map}"
   :interactive nil
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq truncate-lines nil))
 
 ;;;; Reading arguments

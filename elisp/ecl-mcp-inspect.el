@@ -164,6 +164,18 @@ BACK and FORWARD are what its history will be then."
      ("p" . backward-button)))
   "Keymap of `ecl-mcp-inspect-mode'.")
 
+(ecl-mcp-menu-define
+ 'ecl-mcp-inspect-mode "Inspector"
+ '("Value"
+   ("Back" ecl-mcp-inspect-back)
+   ("Forward" ecl-mcp-inspect-forward)
+   ("Inspect the Part" push-button :active (button-at (point)))
+   ("Next Part" forward-button)
+   ("Previous Part" backward-button)
+   ("More Parts" ecl-mcp-inspect-more)
+   ("Look Again" ecl-mcp-inspect-again)
+   ("Keys" ecl-mcp-menu-help)))
+
 (define-derived-mode ecl-mcp-inspect-mode ecl-mcp-output-mode "Inspector"
   "Major mode for a value and its parts.")
 

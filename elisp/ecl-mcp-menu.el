@@ -43,10 +43,11 @@
 
 (defun ecl-mcp-menu--mode ()
   "The mode of this buffer that has a menu, a major or a minor mode."
-  (cl-find-if (lambda (mode)
-                (or (derived-mode-p mode)
-                    (and (boundp mode) (symbol-value mode))))
-              (mapcar #'car ecl-mcp-menu--tables)))
+  (if (assq major-mode ecl-mcp-menu--tables) major-mode
+    (cl-find-if (lambda (mode)
+                  (or (derived-mode-p mode)
+                      (and (boundp mode) (symbol-value mode))))
+                (mapcar #'car ecl-mcp-menu--tables))))
 
 (defun ecl-mcp-menu--key (command map)
   "The first key of COMMAND in MAP, as text, or nil."
@@ -94,7 +95,9 @@ maybe `:active' and a form that says whether COMMAND works now."
   (setf (alist-get mode ecl-mcp-menu--tables) (cons title groups))
   (easy-menu-do-define nil (ecl-mcp-menu--map mode)
                        (format "Menu of `%s'." mode)
-                       (cons title (ecl-mcp-menu--items mode))))
+                       ;; A mode inherits the menu of the mode that it extends.
+                       `(,title :visible (eq ',mode (ecl-mcp-menu--mode))
+                                ,@(ecl-mcp-menu--items mode))))
 
 ;;;; Context menus
 

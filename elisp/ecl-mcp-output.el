@@ -12,6 +12,7 @@
 
 (require 'button)
 (require 'ecl-mcp-base)
+(require 'ecl-mcp-menu)
 (require 'ecl-mcp-client)
 
 (declare-function ecl-mcp-describe-symbol "ecl-mcp-describe"
@@ -229,13 +230,23 @@ This is for `next-error-function'."
 
 (defvar ecl-mcp-output-mode-map
   (ecl-mcp-keymap
-   nil (make-composed-keymap button-buffer-map special-mode-map))
+   '(("?" . ecl-mcp-menu-help))
+   (make-composed-keymap button-buffer-map special-mode-map))
   "Keymap of `ecl-mcp-output-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-output-mode "Text"
+ '("Places"
+   ("Next Button" forward-button)
+   ("Previous Button" backward-button)
+   ("Press the Button" push-button :active (button-at (point)))
+   ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"
   "Major mode for texts from Lisp."
   :interactive nil
   (ecl-mcp--own-keys)
+  (ecl-mcp-menu-setup)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t)

@@ -38,6 +38,13 @@
                     ("g" . ecl-mcp-list-systems)))
   "Keymap of `ecl-mcp-system-mode'.")
 
+(ecl-mcp-menu-define
+ 'ecl-mcp-system-mode "Systems"
+ '("System"
+   ("Load It" ecl-mcp-system-load-here)
+   ("List Again" ecl-mcp-list-systems)
+   ("Keys" ecl-mcp-menu-help)))
+
 (define-derived-mode ecl-mcp-system-mode ecl-mcp-output-mode "Systems"
   "Major mode for the list of systems.")
 

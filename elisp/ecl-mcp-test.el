@@ -111,6 +111,16 @@ With a prefix argument, run only those of the last tests that FAILED."
                     ("p" . previous-error-no-select)))
   "Keymap of `ecl-mcp-test-mode'.")
 
+(ecl-mcp-menu-define
+ 'ecl-mcp-test-mode "Tests"
+ '("Run"
+   ("Run Again" ecl-mcp-test-again)
+   ("Run What Failed" ecl-mcp-test-failed)
+   ("Next Place" next-error-no-select)
+   ("Previous Place" previous-error-no-select)
+   ("Visit the Place" push-button :active (button-at (point)))
+   ("Keys" ecl-mcp-menu-help)))
+
 (define-derived-mode ecl-mcp-test-mode ecl-mcp-output-mode "Tests"
   "Major mode for results of tests.")
 

@@ -5,12 +5,17 @@
 
 (require 'support)
 (require 'ecl-mcp)
+(require 'ecl-mcp-inspect)
+(require 'ecl-mcp-system)
+(require 'ecl-mcp-test)
 
 (declare-function transient-get-suffix "transient")
 
 (defconst test-menu--modes
   '(ecl-mcp-approval-mode ecl-mcp-review-mode ecl-mcp-status-mode
-    ecl-mcp-log-mode ecl-mcp-permissions-mode ecl-mcp-repl-mode ecl-mcp-mode)
+    ecl-mcp-log-mode ecl-mcp-permissions-mode ecl-mcp-repl-mode ecl-mcp-mode
+    ecl-mcp-output-mode ecl-mcp-inspect-mode ecl-mcp-test-mode
+    ecl-mcp-system-mode ecl-mcp-result-mode)
   "The modes that have a menu.")
 
 (defmacro test-menu--in (mode &rest body)
@@ -55,7 +60,7 @@
           (push label labels)
           ;; Nothing is here: the form must not fail.
           (eval (plist-get options :active) t))
-        (should (> (length labels) 8))))))
+        (should (> (length labels) 7))))))
 
 (ert-deftest ecl-mcp-menus-are-in-the-menu-bar ()
   "The menu of each mode has all entries, which can be called."
@@ -65,6 +70,7 @@
              (menu (lookup-key (ecl-mcp-menu--map mode)
                                (vector 'menu-bar (intern title))))
              (items nil))
+        (should (eq mode (ecl-mcp-menu--mode)))
         (map-keymap (lambda (_ item)
                       (when (nth 2 item)
                         (push item items)))
