@@ -37,7 +37,8 @@ void front_put_refusal(struct buf *out, struct str why);
 
 /* --- For the supervisor ------------------------------------------------- */
 
-/* Takes FRONT, which has no calls left, out of its supervisor and frees it. */
+/* Takes FRONT, which has no calls left and reads nothing, out of its supervisor
+   and frees it. */
 void front_free(struct front *front);
 
 /* Answers the HELLO of FRONT: the supervisor accepts it. */

@@ -8,6 +8,7 @@
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
 #include "supervisor/operation.h"
+#include "supervisor/reading.h"
 #include "supervisor/reply.h"
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
@@ -176,32 +177,6 @@ static void take_stop(struct front *front, uint64_t id, int64_t now)
     }
 }
 
-static enum status take_read(struct front *front, uint64_t id, struct str body)
-{
-    int64_t output;
-    int64_t offset;
-    int64_t limit;
-    struct str pattern;
-    const struct outputs *outputs = &front->supervisor->outputs;
-    struct buf text = BUF_EMPTY;
-    bool found;
-
-    if (wire_take_int(&body, &output) != ST_OK ||
-        wire_take_int(&body, &offset) != ST_OK ||
-        wire_take_int(&body, &limit) != ST_OK ||
-        wire_take_string(&body, &pattern) != ST_OK || offset < 0 || limit < 0)
-        return ST_INVALID;
-    found = pattern.n > 0
-                ? outputs_search(outputs, (uint64_t)output, (uint64_t)offset,
-                                 (uint64_t)limit, pattern, &text)
-                : outputs_read(outputs, (uint64_t)output, (uint64_t)offset,
-                               (uint64_t)limit, &text);
-    (void)found; // when there is none, the text says so
-    front_reply(front, id, 0, buf_view(&text));
-    buf_release(&text);
-    return ST_OK;
-}
-
 /* --- Beginning and end -------------------------------------------------- */
 
 static enum status take_hello(struct front *front, struct str body)
@@ -254,6 +229,7 @@ void intake_close(struct front *front, int64_t now_ms)
                 front_end_call(call);
         notices_leave(&session->notices, front);
     }
+    reading_end(front);
     front_free(front);
 }
 
@@ -271,7 +247,7 @@ static enum status take_frame(struct front *front, struct wire_head head,
         take_stop(front, head.id, now);
         return ST_OK;
     case WIRE_READ:
-        return take_read(front, head.id, body);
+        return reading_begin(front, head.id, body);
     case WIRE_FINISH:
         return take_finish(front, body, now);
     default:
@@ -327,7 +303,10 @@ enum status intake_feed(struct front *front, const void *p, size_t n,
     buf_append(&front->in, p, n);
     if (buf_failed(&front->in))
         return ST_NOMEM;
-    while (status == ST_OK && used < front->in.n && !is_behind(front)) {
+    if (front->wrong)
+        return ST_INVALID;
+    while (status == ST_OK && used < front->in.n && !is_behind(front) &&
+           !front->reading) {
         struct wire_head head;
         struct str body;
         struct str rest = str_make(front->in.p + used, front->in.n - used);

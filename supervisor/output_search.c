@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/finder.h"
 #include "base/limits.h"
 #include "base/regex.h"
@@ -14,6 +13,12 @@
 /* Characters that are shown of a line, and of them before the match. */
 #define SHOWN_CHARS 200
 #define SHOWN_BEFORE 60
+
+/* Work that each line is, besides that of its bytes. */
+#define LINE 16
+
+/* Bytes that are looked at between two looks at the strand. */
+#define PIECE ((size_t)256 * 1024)
 
 /* A line, or a part of one that is longer than LIMIT_OUTPUT_SEARCH_LINE. */
 struct line {
@@ -138,6 +143,8 @@ static enum status search_lines(struct search *search,
             utf8_starts(str_make(search->text.p + search->at, bytes));
         search->line.number += bytes > search->line.text.n;
         search->at += bytes;
+        if (arena_spend(arena, LINE + bytes / 8) != ST_OK)
+            return ST_NOMEM;
     }
     return ST_OK;
 }
@@ -159,29 +166,57 @@ static enum status prepare(struct search *search, struct arena *arena,
     return status;
 }
 
-enum status output_search(struct str text, size_t offset, size_t limit,
-                          struct str pattern, struct buf *out)
+/* Moves the start of SEARCH to the character OFFSET. *TOTAL: characters of the
+   whole text. */
+static enum status go_to(struct search *search, const struct arena *arena,
+                         size_t offset, size_t *total)
 {
-    struct arena arena = ARENA_EMPTY;
-    struct str before = utf8_valid_head(text, offset);
-    struct search search = {.text = text, .at = before.n, .out = out};
-    enum status status = prepare(&search, &arena, pattern, out);
-    size_t total = utf8_starts(text);
+    struct str text = search->text;
+    size_t left = offset;
+    bool found = false;
 
-    search.line.offset = offset;
-    search.line.number = 1;
-    for (size_t i = 0; i < before.n; i++)
-        search.line.number += before.p[i] == '\n';
-    if (status == ST_OK)
-        status = search_lines(&search, &arena, limit);
-    if (status == ST_OK) {
-        buf_printf(out, "[%zu match%s in characters %zu to %zu of %zu",
-                   search.matches, search.matches == 1 ? "" : "es", offset,
-                   search.line.offset, total);
-        if (search.at < text.n)
-            buf_printf(out, "; offset %zu continues", search.line.offset);
-        buf_byte(out, ']');
+    search->line.offset = offset;
+    search->line.number = 1;
+    *total = 0;
+    for (size_t done = 0; done < text.n;) {
+        size_t n = text.n - done < PIECE ? text.n - done : PIECE;
+        struct str piece = str_make(text.p + done, n);
+        size_t chars = utf8_starts(piece);
+        // the rest of a character that the piece before began goes with that
+        struct str before =
+            found ? str_make(piece.p, 0) : utf8_valid_head(piece, left);
+
+        for (size_t i = 0; i < before.n; i++)
+            search->line.number += before.p[i] == '\n';
+        search->at += before.n;
+        found = found || before.n < n;
+        left -= left < chars ? left : chars;
+        *total += chars;
+        done += n;
+        if (arena_spend(arena, n / 4) != ST_OK)
+            return ST_NOMEM;
     }
-    arena_release(&arena);
-    return status;
+    return ST_OK;
+}
+
+enum status output_search(struct arena *arena, struct str text, size_t offset,
+                          size_t limit, struct str pattern, struct buf *out)
+{
+    struct search search = {.text = text, .out = out};
+    size_t total = 0;
+    enum status status = go_to(&search, arena, offset, &total);
+
+    if (status == ST_OK)
+        status = prepare(&search, arena, pattern, out);
+    if (status == ST_OK)
+        status = search_lines(&search, arena, limit);
+    if (status != ST_OK)
+        return status;
+    buf_printf(out, "[%zu match%s in characters %zu to %zu of %zu",
+               search.matches, search.matches == 1 ? "" : "es", offset,
+               search.line.offset, total);
+    if (search.at < text.n)
+        buf_printf(out, "; offset %zu continues", search.line.offset);
+    buf_byte(out, ']');
+    return ST_OK;
 }

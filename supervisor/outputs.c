@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "supervisor/output_search.h"
 
 void outputs_release(struct outputs *outputs)
 {
@@ -92,19 +91,17 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
     return true;
 }
 
-bool outputs_search(const struct outputs *outputs, uint64_t id, uint64_t offset,
-                    uint64_t limit, struct str pattern, struct buf *out)
+bool outputs_has(const struct outputs *outputs, uint64_t id)
 {
-    struct str text;
+    return find(outputs, id);
+}
+
+bool outputs_find(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                  struct str *text, struct buf *out)
+{
     size_t total;
 
-    if (!look_up(outputs, id, offset, &text, &total, out))
-        return false;
-    enum status status =
-        output_search(text, (size_t)offset, (size_t)limit, pattern, out);
-    if (status == ST_NOMEM)
-        buf_str(out, STR("The memory of the server is full."));
-    return status == ST_OK;
+    return look_up(outputs, id, offset, text, &total, out);
 }
 
 bool outputs_show(const struct outputs *outputs, uint64_t id,

@@ -40,14 +40,13 @@ void outputs_add(struct outputs *outputs, const char *session,
 bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
                   uint64_t limit, struct buf *out);
 
-/* Appends to OUT the lines of text ID, from the character OFFSET on, that the
-   regular expression PATTERN matches, each with its number and offset, and with
-   the lines around it; then which part was searched, and where the next search
-   goes on when a limit has ended this one: LIMIT characters, matches
-   (LIMIT_SEARCH_MATCHES), or LIMIT_OUTPUT_SEARCH_WORK. False as outputs_read,
-   or when PATTERN is not an expression. */
-bool outputs_search(const struct outputs *outputs, uint64_t id, uint64_t offset,
-                    uint64_t limit, struct str pattern, struct buf *out);
+/* Whether text ID is kept. */
+bool outputs_has(const struct outputs *outputs, uint64_t id);
+
+/* The whole text ID, as a view. False as outputs_read, for what is read from
+   the character OFFSET on. */
+bool outputs_find(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                  struct str *text, struct buf *out);
 
 /* The whole text ID of SESSION, as a view. False when there is none: OUT then
    says so. */

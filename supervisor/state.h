@@ -32,6 +32,8 @@ struct front {
     struct supervisor *supervisor;
     struct buf in; /* an incomplete frame */
     struct buf out;
+    struct reading *reading; /* what it reads of an output; owned, or NULL */
+    bool wrong;              /* what it has sent is no frame */
     bool owner;
     bool greeted;         /* it has said HELLO */
     bool lost_images;     /* those it used before ended with an earlier

@@ -17,8 +17,10 @@
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
+#include "supervisor/intake.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/progress.h"
+#include "supervisor/reading.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
 #include "supervisor/room.h"
@@ -362,6 +364,23 @@ static void tend_sessions(struct supervisor *s, int64_t now)
     }
 }
 
+/* The next step of what fronts read; those that have it go on. */
+static void tend_fronts(struct supervisor *s, int64_t now)
+{
+    for (struct front *front = s->fronts; front; front = front->next)
+        if (front->reading && !reading_go_on(front))
+            front->wrong = intake_feed(front, "", 0, now) != ST_OK;
+}
+
+/* Whether a front has a next step. */
+static bool reads(const struct supervisor *s)
+{
+    for (const struct front *front = s->fronts; front; front = front->next)
+        if (front->reading)
+            return true;
+    return false;
+}
+
 void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
@@ -377,6 +396,7 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
     tend_zygote(s, now_ms);
     ending_tend(s, now_ms);
     tend_sessions(s, now_ms);
+    tend_fronts(s, now_ms);
     sweep(s);
 }
 
@@ -387,6 +407,8 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
     earlier(&deadline, ending_deadline(supervisor));
     if (supervisor->unwatched)
         earlier(&deadline, supervisor->ran_at + LOOK_MS);
+    if (reads(supervisor))
+        earlier(&deadline, supervisor->ran_at);
     for (const struct session *session = supervisor->awake; session;
          session = session->next_awake)
         earlier(&deadline, deadline_of(session));
@@ -455,8 +477,10 @@ void supervisor_free(struct supervisor *supervisor)
     temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);
     protected_release(&supervisor->protected);
-    while (supervisor->fronts)
+    while (supervisor->fronts) {
+        reading_end(supervisor->fronts);
         front_free(supervisor->fronts);
+    }
     (void)close(supervisor->epoll); // nothing is watched any longer
     free(supervisor);
 }

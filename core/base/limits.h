@@ -83,7 +83,7 @@
 #define LIMIT_SEARCH_WORK 4000000000ull
 
 /* The same for one search in a long output, a tenth of a second or two, for
-   which all sessions wait; the next search goes on from there. Characters of a
+   which its client waits; the next search goes on from there. Characters of a
    line that are looked at as one, so that this also bounds a line that never
    ends. */
 #define LIMIT_OUTPUT_SEARCH_WORK 20000000ull

@@ -273,6 +273,13 @@ for (const [name, code] of Object.entries({ ascii: 120, "non-ASCII": 233, wide: 
       await s.call("read-output", { id: 2, offset: 0, limit: 1000000 });
     },
   };
+  for (const [how, pattern] of [["", "no such"], [", much work", "(a|b|[^x]y)*z"]])
+    kinds[`read-output, pattern${how}, ${name}`] = {
+      run: async (s) => {
+        await s.eval(print((16 * 1024) / bytes, code));
+        await s.call("read-output", { id: 1, pattern });
+      },
+    };
   kinds[`resources/read of output, ${name}`] = {
     run: async (s) => {
       await s.eval(print((16 * 1024) / bytes, code));

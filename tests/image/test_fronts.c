@@ -328,29 +328,6 @@ static void owner_finishes_for_all(void **state)
     host_expect_part("the server is ending");
 }
 
-static void fronts_share_long_outputs(void **state)
-{
-    struct buf frame = BUF_EMPTY;
-    const char *mark;
-    int64_t output;
-
-    (void)state;
-    host_call(1, "(dotimes (i 20000) (format t \"~d \" i))");
-    host_wait(1);
-    mark = strstr(host_answer.p, "read-output id ");
-    assert_non_null(mark);
-    output = strtol(mark + strlen("read-output id "), NULL, 10);
-    as(guest);
-    (void)wire_begin(&frame, WIRE_READ, 0, 1);
-    wire_put_int(&frame, output);
-    wire_put_int(&frame, 20);
-    wire_put_int(&frame, 10);
-    wire_put_string(&frame, STR(""));
-    host_send(&frame);
-    host_wait(1);
-    host_expect_part("10 11 12 1\n");
-}
-
 /* One front makes as many calls as it may; the other one is still served. */
 static void fronts_have_their_own_limits(void **state)
 {
@@ -551,7 +528,6 @@ int main(int argc, char **argv)
         TEST(front_leaves_at_any_time),
         TEST(front_finishes_alone),
         TEST(owner_finishes_for_all),
-        TEST(fronts_share_long_outputs),
         TEST(fronts_have_their_own_limits),
         TEST(fronts_share_a_limit),
         TEST(front_says_which_version_it_speaks),

@@ -119,7 +119,7 @@ async function greedyReader(world) {
     const output = Number(/read-output id (\d+)/.exec(text)[1]);
     front.send(hello());
     for (let id = 1; id <= 1000; id++)
-        front.send(frame(KIND.READ, id, output, 0, 100000000));
+        front.send(frame(KIND.READ, id, output, 0, 100000000, ''));
     assert.equal(await server.evaluate('1'), '=> 1');
     assert.ok(memory(keeper.peer.pid, 'VmRSS') < 800 * 1024);
     front.resume();

@@ -3,7 +3,7 @@
 // socket or the pipes of a process.
 import net from 'node:net';
 
-export const VERSION = 2;
+export const VERSION = 3;
 export const KIND = {
     CALL: 1, STOP: 2, READ: 3, FINISH: 4, HELLO: 5,
     REPLY: 16, OUTPUT: 17, WELCOME: 18,
