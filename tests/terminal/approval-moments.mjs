@@ -51,14 +51,15 @@ const TEXT = `(with-current-buffer test-buffer
 
 // Ends whatever a key has begun, and goes back to the buffer.
 async function back(emacs, kind) {
+    // No question may come up meanwhile.
+    await emacs.eval(`(dolist (request (copy-sequence ecl-mcp-requests))
+        (ecl-mcp-answer request '((decision . "none"))))`);
     do {
         await emacs.keys('C-g');
         await pause(50);
     } while (await emacs.eval(`(and (= 0 (minibuffer-depth))
         (not overriding-terminal-local-map) (not isearch-mode))`) === 'nil');
     await emacs.eval(`(progn
-        (dolist (request (copy-sequence ecl-mcp-requests))
-          (ecl-mcp-answer request '((decision . "none"))))
         (delete-other-windows) (switch-to-buffer test-buffer)
         (ignore-errors ${kind.reset ?? 'nil'})
         (setq last-command nil last-command-event nil) nil)`);

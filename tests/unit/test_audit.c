@@ -135,7 +135,7 @@ static void audit_keeps_its_order(void **state)
     check_lines("");
     answer_with("\"ecl-mcp-1\"", APPROVE);
     check_lines(LINE("work", "safe", "\"allowed\"", "\"level\"", "error", "…"));
-    assert_int_equal(age, 7);
+    assert_memory(age == 7); // else it was appended at once
     assert_false(lasts);
     reply(1, STR("done"));
     check_lines(

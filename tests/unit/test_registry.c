@@ -180,7 +180,8 @@ static void check_field(const struct schema_field *field)
 {
     assert_true(is_name(field->name));
     assert_true(field->alias == NULL || is_name(field->alias));
-    assert_true(field->help != NULL || is_plain_word(field->name));
+    assert_true(field->help != NULL || field->hidden ||
+                is_plain_word(field->name));
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
@@ -352,6 +353,7 @@ static void check_string(const struct tool *tool,
         {NULL, "variable", "names a variable"},
         {NULL, "class", "names a class"},
         {NULL, "pattern", "a part of a name or of a line"},
+        {"evaluate-lisp", "source", "what errors call the code; is not read"},
         {"search-files", "files", "a pattern of names"},
         {"edit-definition", "kind", "the first word of a form"},
         {"edit-definition", "name", "the second one"},
