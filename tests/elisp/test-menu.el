@@ -220,7 +220,7 @@
 
 (ert-deftest ecl-mcp-help-is-a-transient ()
   "With transient, each key of the mode is one of the transient."
-  (skip-unless (require 'transient nil t))
+  (require 'transient) ; a part of Emacs since 28
   (dolist (mode '(ecl-mcp-review-mode ecl-mcp-log-mode ecl-mcp-status-mode
                   ecl-mcp-permissions-mode))
     (cl-letf (((symbol-function 'transient-setup) #'ignore))
