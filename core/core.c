@@ -109,6 +109,7 @@ static enum status add_hooks(struct core *core,
     if (status == ST_OK)
         status = gate_add_hook(gate, editor_event, &core->editor);
     audit_init(&core->audit, &core->log, &config->audit);
+    gate->audit = &core->audit;
     if (status == ST_OK && config->audit.append)
         status = gate_add_hook(gate, audit_event, &core->audit);
     return status;
@@ -128,7 +129,7 @@ static struct tool_limits limits_of(const struct core_config *config)
 /* Fills CORE, which is zeroed. core_free releases it, also after a failure. */
 static enum status set_up(struct core *core, const struct core_config *config)
 {
-    unsigned sets = REGISTRY_ALL_SETS;
+    unsigned sets = registry_default_sets();
     if (config->tools &&
         registry_read_sets(str_from(config->tools), &sets) != ST_OK)
         return ST_INVALID;

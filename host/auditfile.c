@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "host/disk.h"
 #include "host/exposure.h"
 #include "host/resolve.h"
 
@@ -31,12 +32,35 @@ struct auditfile {
     bool failing;   /* the last attempt failed, which was reported */
     uint64_t lost;  /* lines that could not be written since */
     struct buf out; /* the line that is being made */
+
+    /* Lines that must be on the disk: their number, how many are, and how many
+       will be when the thread that waits for that has ended. */
+    uint64_t lasting;
+    uint64_t settled;
+    uint64_t settling;
+    struct disk_job *job; /* NULL: there is no thread */
 };
 
 /* --- The file ------------------------------------------------------------ */
 
+/* Waits until all lines are on the disk, before another file takes the next. 0
+   or an errno. */
+static int settle_all(struct auditfile *file)
+{
+    int error = file->job ? disk_end(file->job) : 0;
+
+    file->job = NULL;
+    if (file->settling < file->lasting && file->fd >= 0 &&
+        fdatasync(file->fd) < 0)
+        error = errno;
+    file->settling = file->lasting;
+    file->settled = file->lasting;
+    return error;
+}
+
 static void close_log(struct auditfile *file)
 {
+    (void)settle_all(file); // what is lost then was never promised
     if (file->fd >= 0)
         (void)close(file->fd);
     file->fd = -1;
@@ -162,8 +186,36 @@ static void compose(struct auditfile *file, int64_t began_ms,
     buf_byte(out, '\n');
 }
 
-void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
-                      struct str members, bool lasting)
+/* Lets a thread wait until the lines so far are on the disk. Without one, waits
+   for it. 0 or an errno. */
+static int begin_settling(struct auditfile *file)
+{
+    file->job = disk_begin(file->fd);
+    file->settling = file->lasting;
+    if (file->job)
+        return 0;
+    file->settled = file->lasting;
+    return fdatasync(file->fd) < 0 ? errno : 0;
+}
+
+bool auditfile_is_settled(struct auditfile *file, uint64_t line)
+{
+    if (file->settled >= line || !file->job || !disk_is_done(file->job))
+        return file->settled >= line;
+    int error = disk_end(file->job);
+    file->job = NULL;
+    file->settled = file->settling;
+    if (error == 0 && file->settled < file->lasting)
+        error = begin_settling(file);
+    if (error != 0) {
+        note(file, error);
+        file->lost++;
+    }
+    return file->settled >= line;
+}
+
+uint64_t auditfile_append(struct auditfile *file, int64_t now_ms,
+                          int64_t age_ms, struct str members, bool lasting)
 {
     int error = open_for(file, now_ms / 1000 / DAY_SECONDS);
 
@@ -171,10 +223,13 @@ void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
         compose(file, now_ms - age_ms, members);
         error = write_line(file);
     }
-    if (error == 0 && lasting && fdatasync(file->fd) < 0)
-        error = errno;
+    if (error == 0 && lasting) {
+        file->lasting++;
+        error = file->job ? 0 : begin_settling(file);
+    }
     note(file, error);
     file->lost = error == 0 ? 0 : file->lost + 1;
+    return error == 0 && lasting ? file->lasting : 0;
 }
 
 int64_t auditfile_now(void)
@@ -185,10 +240,15 @@ int64_t auditfile_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void append(void *context, int64_t age_ms, struct str members,
-                   bool lasting)
+static uint64_t append(void *context, int64_t age_ms, struct str members,
+                       bool lasting)
 {
-    auditfile_append(context, auditfile_now(), age_ms, members, lasting);
+    return auditfile_append(context, auditfile_now(), age_ms, members, lasting);
+}
+
+static bool is_settled(void *context, uint64_t line)
+{
+    return auditfile_is_settled(context, line);
 }
 
 void auditfile_begin(struct auditfile *file, int64_t now_ms)
@@ -262,5 +322,5 @@ void auditfile_free(struct auditfile *file)
 
 struct audit_sink auditfile_sink(struct auditfile *file)
 {
-    return (struct audit_sink){append, file};
+    return (struct audit_sink){append, is_settled, file};
 }

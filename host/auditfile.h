@@ -37,9 +37,14 @@ void auditfile_free(struct auditfile *file);
 
 /* Appends a line, with one write. NOW_MS is the wall clock (since 1970), the
    other arguments are those of gate/audit.h. A failure is reported once, and so
-   is its end; the next line that can be written says how many were lost. */
-void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
-                      struct str members, bool lasting);
+   is its end; the next line that can be written says how many were lost.
+   Returns the number of a line that must last, else 0. */
+uint64_t auditfile_append(struct auditfile *file, int64_t now_ms,
+                          int64_t age_ms, struct str members, bool lasting);
+
+/* Whether the lines up to LINE are on the disk; or they could not be brought
+   there, which is reported. */
+bool auditfile_is_settled(struct auditfile *file, uint64_t line);
 
 /* A sink that appends to FILE with the time of the system. */
 struct audit_sink auditfile_sink(struct auditfile *file);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "host/disk.h"
 #include "host/replace.h"
 
 /* --- Reading -------------------------------------------------------------- */
@@ -111,9 +112,82 @@ static enum files_result read_all(const struct location *location, int fd,
     return result;
 }
 
-/* Reads the file LAST in the folder PARENT. */
+/* Takes the digest of the file, of at most LIMIT_FILE bytes and one piece, in
+   steps; it is not held in memory. */
+static enum files_result take_digest(const struct location *location, int fd,
+                                     unsigned char hash[FILES_HASH])
+{
+    struct arena scratch = {.strand = location->arena->strand};
+    struct digest *digest = digest_begin(&scratch);
+    struct buf piece = BUF_EMPTY;
+    enum files_result result = digest ? FILES_OK : FILES_NOMEM;
+    size_t bytes = 0;
+    ssize_t n = 1;
+
+    while (n > 0 && bytes <= LIMIT_FILE && result == FILES_OK) {
+        buf_truncate(&piece, 0);
+        n = read_some(fd, &piece);
+        bytes += piece.n;
+        digest_add(digest, buf_view(&piece));
+        if (n < 0)
+            result = location_fail(location, errno);
+        else if (buf_failed(&piece) ||
+                 arena_spend(location->arena, piece.n + piece.n / 2) != ST_OK)
+            result = FILES_NOMEM;
+    }
+    if (result == FILES_OK)
+        digest_end(digest, hash);
+    buf_release(&piece);
+    arena_release(&scratch);
+    return result;
+}
+
+/* Whether the file still has the bytes of KNOWN; otherwise it can be read from
+   its start. */
+static enum files_result compare(const struct location *location, int fd,
+                                 const struct files_content *known, bool *same)
+{
+    unsigned char hash[FILES_HASH];
+    enum files_result result = take_digest(location, fd, hash);
+
+    *same = result == FILES_OK && memcmp(hash, known->hash, FILES_HASH) == 0;
+    if (result == FILES_OK && !*same && lseek(fd, 0, SEEK_SET) < 0)
+        return location_fail(location, errno);
+    return result;
+}
+
+/* Reads the file, of SIZE bytes, or takes what is KNOWN, if anything is. */
+static enum files_result read_bytes(const struct location *location, int fd,
+                                    uint64_t max, uint64_t size,
+                                    const struct files_content *known,
+                                    struct files_content *out)
+{
+    enum files_result result = FILES_OK;
+    bool same = false;
+
+    if (size > max)
+        return location_too_large(location, size, max);
+    if (known && known->exists)
+        result = compare(location, fd, known, &same);
+    if (same) {
+        out->bytes = known->bytes;
+        memcpy(out->hash, known->hash, FILES_HASH);
+        return FILES_OK;
+    }
+    if (result == FILES_OK)
+        result = read_all(location, fd, max, size, &out->bytes);
+    if (result != FILES_OK)
+        return result;
+    return digest_in_steps(location->arena, out->bytes, out->hash) == ST_OK
+               ? FILES_OK
+               : FILES_NOMEM;
+}
+
+/* Reads the file LAST in the folder PARENT into OUT, which may have the name of
+   what is KNOWN, or NULL. */
 static enum files_result read_at(const struct location *location, int parent,
                                  const char *last, uint64_t max,
+                                 const struct files_content *known,
                                  struct files_content *out)
 {
     struct stat info;
@@ -122,19 +196,13 @@ static enum files_result read_at(const struct location *location, int parent,
 
     if (result != FILES_OK)
         return result;
-    uint64_t size = (uint64_t)info.st_size;
-    if (size > max)
-        result = location_too_large(location, size, max);
-    else
-        result = read_all(location, fd, max, size, &out->bytes);
+    result = read_bytes(location, fd, max, (uint64_t)info.st_size, known, out);
     (void)close(fd);
     if (result != FILES_OK)
         return result;
     out->exists = true;
     out->linked = info.st_nlink > 1;
-    return digest_in_steps(location->arena, out->bytes, out->hash) == ST_OK
-               ? FILES_OK
-               : FILES_NOMEM;
+    return FILES_OK;
 }
 
 bool file_is_linked(const struct location *location)
@@ -153,6 +221,7 @@ bool file_is_linked(const struct location *location)
 }
 
 enum files_result file_read(const struct location *location, uint64_t max,
+                            const struct files_content *known,
                             struct files_content *out)
 {
     char last[NAME_MAX + 1];
@@ -166,7 +235,7 @@ enum files_result file_read(const struct location *location, uint64_t max,
         return location_fail(location, errno);
     }
     if (parent >= 0) {
-        result = read_at(location, parent, last, max, out);
+        result = read_at(location, parent, last, max, known, out);
         (void)close(parent);
     }
     if (result == FILES_MISSING) {
@@ -193,21 +262,26 @@ static enum files_result check(const struct location *location, int parent,
                                const char *last,
                                const struct files_content *expected)
 {
-    struct files_content now = {.bytes = STR("")};
+    unsigned char hash[FILES_HASH];
     struct stat before;
     struct stat after;
+    int fd = -1;
     bool there = fstatat(parent, last, &before, AT_SYMLINK_NOFOLLOW) == 0;
-    enum files_result result =
-        read_at(location, parent, last, LIMIT_FILE, &now);
+    enum files_result result = open_file(location, parent, last, &fd, &after);
+    bool exists = result == FILES_OK;
 
+    if (exists) {
+        result = take_digest(location, fd, hash);
+        (void)close(fd);
+    }
     if (result == FILES_MISSING)
         result = FILES_OK;
     else if (result == FILES_REFUSED)
         return location_changed(location);
     else if (result != FILES_OK)
         return result;
-    if (now.exists != expected->exists ||
-        (now.exists && memcmp(now.hash, expected->hash, FILES_HASH) != 0))
+    if (exists != expected->exists ||
+        (exists && memcmp(hash, expected->hash, FILES_HASH) != 0))
         return location_changed(location);
     // others may have written while it was read in steps
     if (there && (fstatat(parent, last, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -235,6 +309,15 @@ static enum files_result find_old(const struct location *location, int parent,
     return FILES_OK;
 }
 
+/* A descriptor that holds the file LAST, whose stat(2) is INFO, so that it does
+   not end with its name, which takes long when it is large. -1: none. */
+static int hold(int parent, const char *last, const struct stat *info)
+{
+    if (!info || info->st_size < LIMIT_FREED)
+        return -1;
+    return openat(parent, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static enum files_result replace(const struct location *location, int parent,
                                  const char *last,
                                  const struct files_content *expected,
@@ -251,10 +334,14 @@ static enum files_result replace(const struct location *location, int parent,
     if (error != 0)
         return location_fail(location, error);
     result = check(location, parent, last, expected);
+    int held = hold(parent, last, old);
     if (result == FILES_OK)
         error = replace_move(parent, &file, last, !expected->exists);
+    if (held >= 0)
+        disk_close(held);
     if (result == FILES_OK && error == 0) {
-        (void)fsync(parent); // the name; the content is on the disk already
+        // the name; the content is on the disk already
+        (void)disk_sync(location->arena, parent);
         return FILES_OK;
     }
     (void)unlinkat(parent, file.name, 0);
@@ -352,10 +439,14 @@ enum files_result file_remove(const struct location *location,
     if (parent < 0)
         return location_fail(location, errno);
     enum files_result result = check_old(location, parent, last, expected);
+    struct stat info = {.st_size = LIMIT_FREED};
+    int held = hold(parent, last, &info);
     if (result == FILES_OK && unlinkat(parent, last, 0) < 0)
         result = location_fail(location, errno);
+    if (held >= 0)
+        disk_close(held);
     if (result == FILES_OK)
-        (void)fsync(parent);
+        (void)disk_sync(location->arena, parent);
     (void)close(parent);
     return result;
 }
@@ -380,7 +471,7 @@ static enum files_result move_to(int parent, const char *from,
             location_refuse(to, FILES_FAILED, "it is on another file system.");
     else if (error != 0)
         result = location_fail(to, error);
-    (void)fsync(target);
+    (void)disk_sync(to->arena, target);
     (void)close(target);
     if (result != FILES_OK)
         remove_made(to->workspace, to->name, existing);
@@ -400,7 +491,7 @@ enum files_result file_move(const struct location *from,
     if (result == FILES_OK)
         result = move_to(parent, last, to);
     if (result == FILES_OK)
-        (void)fsync(parent);
+        (void)disk_sync(from->arena, parent);
     (void)close(parent);
     return result;
 }

@@ -11,8 +11,10 @@
 bool file_is_linked(const struct location *location);
 
 /* Reads the file of LOCATION, whose name is set, into *OUT; a missing one is
-   FILES_OK, too, and OUT->exists is false. More than MAX bytes are refused. */
+   FILES_OK, too, and OUT->exists is false. More than MAX bytes are refused.
+   With KNOWN, which may be NULL, as the function `read_again` in files.h. */
 enum files_result file_read(const struct location *location, uint64_t max,
+                            const struct files_content *known,
                             struct files_content *out);
 
 /* Puts BYTES in place of the file of LOCATION, whose name is set, as the

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "base/strand.h"
 #include "host/policyfile.h"
 
 void host_init(struct host *host, const struct log *log)
@@ -50,6 +51,14 @@ enum status host_open_workspace(struct host *host, const char *root,
     return ST_OK;
 }
 
+static int64_t microseconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 enum status host_fill(struct host *host, const char *policy,
                       struct core_config *config)
 {
@@ -72,6 +81,7 @@ enum status host_fill(struct host *host, const char *policy,
         config->files = &host->files;
     if (host->audit)
         config->audit = auditfile_sink(host->audit);
+    strand_use_clock(microseconds);
     if (getrandom(config->key, sizeof config->key, 0) !=
         (ssize_t)sizeof config->key)
         return ST_IO;
@@ -80,8 +90,5 @@ enum status host_fill(struct host *host, const char *policy,
 
 int64_t host_now(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return microseconds() / 1000;
 }

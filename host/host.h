@@ -41,10 +41,9 @@ enum status MUST_CHECK host_open_workspace(struct host *host, const char *root,
 
 /* Reads the rules in the file POLICY (see policyfile_read) and fills the
    members of CONFIG that are not options: log, key, files, policy, audit,
-   notices. Call
-   it after the two above. Logs what is wrong with the rules, and warns of a log
-   of calls that the agent could change. ST_IO with errno: the system has no
-   random bytes. */
+   notices; and gives long work a clock. Call it after the two above. Logs what
+   is wrong with the rules, and warns of a log of calls that the agent could
+   change. ST_IO with errno: the system has no random bytes. */
 enum status MUST_CHECK host_fill(struct host *host, const char *policy,
                                  struct core_config *config);
 

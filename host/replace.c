@@ -13,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "host/disk.h"
+
 /* How many names to try: the first of 128 random bits is free. */
 #define TRIES 10
 
@@ -154,8 +156,10 @@ int replace_write(const struct arena *arena, int parent, const char *last,
     if (fd < 0)
         return errno;
     if (!write_all(arena, fd, bytes) || !dress(fd, parent, last, old) ||
-        fsync(fd) < 0 || fstat(fd, &info) < 0)
+        fstat(fd, &info) < 0)
         error = errno;
+    if (error == 0)
+        error = disk_sync(arena, fd);
     if (close(fd) < 0 && error == 0)
         error = errno;
     if (error != 0) {

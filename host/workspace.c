@@ -135,20 +135,41 @@ static enum files_result locate_file(void *context, struct arena *arena,
     return FILES_OK;
 }
 
+/* KNOWN is NULL when the file was not read before. */
+static enum files_result read_or_compare(struct location *location,
+                                         struct str name, uint64_t max,
+                                         const struct files_content *known,
+                                         struct files_content *out)
+{
+    enum files_result result = location_take(location, name);
+
+    *out = (struct files_content){.name = STR("")};
+    if (result == FILES_OK)
+        result = file_read(location, max, known, out);
+    if (result == FILES_OK && !out->exists)
+        return location_fail(location, ENOENT);
+    return result;
+}
+
 static enum files_result read_file(void *context, struct arena *arena,
                                    const struct files_place *place,
                                    uint64_t max, struct files_content *out,
                                    struct str *problem)
 {
     struct location location = {context, arena, place->asked, STR(""), problem};
-    enum files_result result = location_take(&location, place->name);
 
-    *out = (struct files_content){.name = STR("")};
-    if (result == FILES_OK)
-        result = file_read(&location, max, out);
-    if (result == FILES_OK && !out->exists)
-        return location_fail(&location, ENOENT);
-    return result;
+    return read_or_compare(&location, place->name, max, NULL, out);
+}
+
+static enum files_result read_file_again(void *context, struct arena *arena,
+                                         const struct files_place *place,
+                                         const struct files_content *known,
+                                         struct files_content *out,
+                                         struct str *problem)
+{
+    struct location location = {context, arena, place->asked, STR(""), problem};
+
+    return read_or_compare(&location, place->name, LIMIT_FILE, known, out);
 }
 
 static enum files_result write_file(void *context, struct arena *arena,
@@ -267,6 +288,7 @@ struct files workspace_files(struct workspace *workspace)
                                                              : "/",
                           .locate = locate_file,
                           .read = read_file,
+                          .read_again = read_file_again,
                           .list = list_folder,
                           .write = write_file,
                           .remove = remove_file,

@@ -13,6 +13,7 @@
 
 #include "base/deadline.h"
 #include "base/limits.h"
+#include "host/disk.h"
 #include "host/host.h"
 
 /* Bytes read from the client at once. */
@@ -95,6 +96,8 @@ bool loop_prepare(void)
          sigaction(SIGXFSZ, &action, NULL) == 0; // write(2) reports both
     if (!ok)
         perror("ecl-mcp");
+    else
+        disk_use_threads(wake_pipe[1]);
     return ok;
 }
 

@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "core/core.h"
 #include "host/workspace.h"
+#include "image/names.h"
 
 enum option_id {
     OPT_WORKSPACE = 'w',
@@ -33,6 +34,7 @@ enum option_id {
     OPT_PROTECT,
     OPT_NO_PROTECT,
     OPT_ALLOW_NETWORK,
+    OPT_NATIVE,
     OPT_SUPERVISE,
     OPT_LISTEN,
     OPT_ATTACH
@@ -50,7 +52,7 @@ static const struct option_help TABLE[] = {
      "directory in which Lisp starts (default: the current one)"},
     {{"tools", required_argument, NULL, OPT_TOOLS},
      "SET,...",
-     "tool sets to offer (default: all)"},
+     "tool sets to offer, or all (default: not step, threads, replay)"},
     {{"memory", required_argument, NULL, OPT_MEMORY},
      "SIZE",
      "Lisp heap of a session, 64M to 1T (default: 1G)"},
@@ -91,6 +93,10 @@ static const struct option_help TABLE[] = {
     {{"allow-network", no_argument, NULL, OPT_ALLOW_NETWORK},
      NULL,
      "Lisp may use the network"},
+    {{"native", required_argument, NULL, OPT_NATIVE},
+     "on|off|now",
+     "make functions native code: in the background, or at once (default: "
+     "off)"},
     {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
      "LEVEL",
      "error, warn, info or debug, on standard error (default: warn)"},
@@ -282,6 +288,16 @@ static int set_attach(const char *value, struct options *options)
     return 2;
 }
 
+/* Images get it by the environment. */
+static int set_native(const char *value)
+{
+    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0 &&
+        strcmp(value, "now") != 0)
+        return fail_value("native", value, "on, off, now");
+    (void)setenv(NAME_NATIVE, value, 1); // without memory, it is off
+    return -1;
+}
+
 /* The options that are for images alone; other ones are not valid. */
 static int set_image_option(int id, const char *value, struct options *options)
 {
@@ -300,6 +316,8 @@ static int set_image_option(int id, const char *value, struct options *options)
     case OPT_ALLOW_NETWORK:
         options->sandbox.network = true;
         return -1;
+    case OPT_NATIVE:
+        return set_native(value);
     default:
         return fail_option();
     }

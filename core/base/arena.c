@@ -43,6 +43,23 @@ void arena_release(struct arena *arena)
     arena->top = NULL;
 }
 
+void arena_join(struct arena *to, struct arena *from)
+{
+    struct arena_chunk *last = from->top;
+
+    if (!last)
+        return;
+    while (last->below)
+        last = last->below;
+    if (to->top) {
+        last->below = to->top->below;
+        to->top->below = from->top;
+    } else {
+        to->top = from->top;
+    }
+    from->top = NULL;
+}
+
 size_t arena_bytes(const struct arena *arena)
 {
     size_t bytes = 0;

@@ -26,6 +26,9 @@ struct arena {
    one. */
 void arena_release(struct arena *arena);
 
+/* Everything in FROM, which is empty then, lives in TO from now on. */
+void arena_join(struct arena *to, struct arena *from);
+
 /* Bytes that ARENA takes, about. */
 size_t arena_bytes(const struct arena *arena);
 

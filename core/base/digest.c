@@ -41,6 +41,29 @@ enum status digest_in_steps(const struct arena *arena, struct str text,
     return status;
 }
 
+struct digest {
+    struct sha256_ctx context;
+};
+
+struct digest *digest_begin(struct arena *arena)
+{
+    struct digest *digest = arena_alloc(arena, sizeof *digest);
+
+    if (digest)
+        sha256_init(&digest->context);
+    return digest;
+}
+
+void digest_add(struct digest *digest, struct str bytes)
+{
+    sha256_update(&digest->context, bytes.n, (const uint8_t *)bytes.p);
+}
+
+void digest_end(struct digest *digest, unsigned char out[DIGEST_SIZE])
+{
+    sha256_digest(&digest->context, DIGEST_SIZE, out);
+}
+
 void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE])
 {
     static const char digits[] = "0123456789abcdef";

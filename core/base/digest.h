@@ -19,6 +19,12 @@ enum status MUST_CHECK digest_in_steps(const struct arena *arena,
                                        struct str text,
                                        unsigned char out[DIGEST_SIZE]);
 
+/* The same of bytes that come one after another. NULL: no memory. It lives in
+   ARENA. */
+struct digest *digest_begin(struct arena *arena);
+void digest_add(struct digest *digest, struct str bytes);
+void digest_end(struct digest *digest, unsigned char out[DIGEST_SIZE]);
+
 /* Appends DIGEST in hexadecimal digits, small letters. */
 void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE]);
 

@@ -46,6 +46,10 @@
 #define LIMIT_SECRET_FOLDERS 256
 #define LIMIT_SECRET_NAMES 10000
 
+/* Files directly in secret folders of the homes that are hidden under other
+   names, too. */
+#define LIMIT_SECRET_INSIDE 1000
+
 /* Patterns of --protect; folders of the workspace in which repositories are
    looked for when the images start, and entries of them, a matter of some
    milliseconds; repositories whose hooks and settings are kept; and files that
@@ -54,7 +58,7 @@
 #define LIMIT_COVERED_FOLDERS 300
 #define LIMIT_COVERED_ENTRIES 4000
 #define LIMIT_COVERED_ROOTS 16
-#define LIMIT_COVERS 400
+#define LIMIT_COVERS 1000
 
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
@@ -92,6 +96,20 @@
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
+
+/* Microseconds of one step, where the host has a clock: what the same work
+   takes depends on the machine, and on whether the memory that it needs is new.
+   The clock is looked at each time so much work has been done. */
+#define LIMIT_STEP_US 4000
+#define LIMIT_STEP_LOOK (8u * 1024)
+
+/* Milliseconds after which what waits for the disk is looked at once more, if
+   nobody has said that it is done. */
+#define LIMIT_DISK_MS 20
+
+/* Bytes of a file from which on its end is left to a thread: a system may take
+   milliseconds to free them. */
+#define LIMIT_FREED (1024 * 1024)
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
@@ -369,6 +387,14 @@
 #define LIMIT_GRACE_EOF_MS 2000
 #define LIMIT_GRACE_SIGNAL_MS 500
 
+/* Bytes of a line that code reads from its human: more than one types. */
+#define LIMIT_INPUT (64u * 1024)
+
+/* Milliseconds for which code may wait for a line, during which its own limit
+   does not count: as long as a human may think, and a session may be held up
+   for its other users. */
+#define LIMIT_INPUT_MS 600000
+
 /* Milliseconds that an evaluation gets by default: more than interactive work
    takes, and less than the 60 s after which clients give up. */
 #define LIMIT_TIMEOUT_MS 30000
@@ -393,6 +419,11 @@
 #define LIMIT_HEAP (1024ull * 1024 * 1024)
 #define LIMIT_HEAP_MIN (64ull * 1024 * 1024)
 #define LIMIT_HEAP_MAX (1024ull * 1024 * 1024 * 1024)
+
+/* Bytes of the heap that may be garbage when a copy of the image is taken; more
+   of it, and more than a quarter of the heap, is given back to the system
+   first. */
+#define LIMIT_HEAP_LOOSE (32u * 1024 * 1024)
 
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
    open parentheses. */
@@ -449,6 +480,12 @@
    expect, and few enough to be closed one by one. */
 #define LIMIT_DESCRIPTORS 4096
 
+/* Plain files in each folder on the way to a secret that images may read, each
+   by a rule of its own: every new session copies all rules, which takes a
+   millisecond for so many. Folders do not count, for most of what code reads is
+   in one. */
+#define LIMIT_FILES_READABLE 4096
+
 /* Milliseconds in which the temporary folder of the images is removed when the
    server ends: a client waits for that end. The rest is removed in the
    background by the next server, within the second time. */
@@ -458,6 +495,9 @@
 /* Checkpoints that a session keeps, of those with a name and of those without:
    each is a process, which shares the memory that has not changed since. */
 #define LIMIT_CHECKPOINTS 8
+
+/* Frozen errors of a session: each is a process, too. */
+#define LIMIT_FROZEN_ERRORS 3
 
 /* Evaluations of a session whose first lines we remember, to say what was
    undone or lost. */
@@ -483,6 +523,10 @@
 
 /* Definitions that are listed when a name matches many of them, or none. */
 #define LIMIT_SOURCE_CANDIDATES 20
+
+/* Levels of the tree of one evaluation: each line is indented by its level
+   (lisp/step.lisp). */
+#define LIMIT_STEP_DEPTH 100
 
 /* Runs of one measurement, each of whose times is kept (lisp/measure.lisp). */
 #define LIMIT_RUNS 100000

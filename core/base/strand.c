@@ -13,6 +13,11 @@
 /* The strand that runs, the innermost one. */
 static struct strand *running;
 
+/* NULL: there is none. */
+static strand_clock *clock_us;
+static int64_t began; /* of the outermost strand that runs: its step */
+static size_t unseen; /* work since the clock was looked at */
+
 struct strand {
     ucontext_t inside;  /* while it pauses */
     ucontext_t outside; /* while it runs */
@@ -22,8 +27,25 @@ struct strand {
     bool begun;
     bool ended;
     bool stopped;
+    strand_is_over *is_over; /* what it waits for; NULL: nothing */
+    void *waits_for;
     char stack[LIMIT_STRAND_STACK];
 };
+
+void strand_use_clock(strand_clock *clock)
+{
+    clock_us = clock;
+}
+
+/* WORK more has been done: whether the step has taken too long. */
+static bool is_late(size_t work)
+{
+    unseen += work;
+    if (!clock_us || unseen < LIMIT_STEP_LOOK)
+        return false;
+    unseen = 0;
+    return clock_us() - began > LIMIT_STEP_US;
+}
 
 /* makecontext hands on nothing but numbers: the halves of a pointer. */
 static void start(unsigned high, unsigned low)
@@ -63,6 +85,7 @@ struct strand *strand_new(strand_run *run, void *context)
     strand->begun = false;
     strand->ended = false;
     strand->stopped = false;
+    strand->is_over = NULL;
     prepare(strand);
     return strand;
 }
@@ -74,6 +97,8 @@ bool strand_go_on(struct strand *strand)
     strand->begun = true;
     strand->left = LIMIT_STEP;
     running = strand;
+    if (!outer && clock_us)
+        began = clock_us();
     if (!strand->ended)
         (void)swapcontext(&strand->outside, &strand->inside); // cannot fail
     running = outer;
@@ -99,12 +124,27 @@ bool strand_spend(struct strand *strand, size_t work)
 {
     if (!strand || strand->stopped)
         return !strand;
-    if (work < strand->left) {
+    if (work < strand->left && !is_late(work)) {
         strand->left -= work;
         return true;
     }
     (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
     return !strand->stopped;
+}
+
+bool strand_wait(struct strand *strand, strand_is_over *is_over, void *context)
+{
+    strand->is_over = is_over;
+    strand->waits_for = context;
+    while (!strand->stopped && !is_over(context))
+        (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+    strand->is_over = NULL;
+    return !strand->stopped;
+}
+
+bool strand_is_waiting(const struct strand *strand)
+{
+    return strand->is_over && !strand->is_over(strand->waits_for);
 }
 
 bool strand_pause(size_t work)

@@ -8,17 +8,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct strand;
 
 typedef void strand_run(void *context);
 
+/* Microseconds of a clock that does not go back. */
+typedef int64_t strand_clock(void);
+
+/* From now on a step also ends when, by CLOCK, LIMIT_STEP_US have passed since
+   the outermost strand went on. NULL: only when so much work has been done. */
+void strand_use_clock(strand_clock *clock);
+
 /* A strand that will run RUN, once, from the first strand_go_on on. NULL when
    memory runs out. */
 struct strand *strand_new(strand_run *run, void *context);
 
-/* Runs STRAND until it ends, or has done a step: LIMIT_STEP of work. Returns
-   whether it has ended. */
+/* Runs STRAND until it ends, or has done a step: LIMIT_STEP of work, or less if
+   that takes long. Returns whether it has ended. */
 bool strand_go_on(struct strand *strand);
 
 /* Lets STRAND, which has ended, begin once more. */
@@ -34,6 +42,16 @@ void strand_free(struct strand *strand);
    pauses here. False: it is stopped, and must come to its end. NULL, for work
    that is not done in steps, is always true. */
 bool strand_spend(struct strand *strand, size_t work);
+
+/* Whether what a strand waits for has come about. */
+typedef bool strand_is_over(void *context);
+
+/* Inside of STRAND: pauses until IS_OVER, which is asked from outside, says so.
+   False: it is stopped, and must come to its end. */
+bool strand_wait(struct strand *strand, strand_is_over *is_over, void *context);
+
+/* Whether strand_go_on would do nothing, as STRAND waits still. */
+bool strand_is_waiting(const struct strand *strand);
 
 /* The same in the strand that runs now, if there is one: for what takes no
    arena. Whatever calls it may be half done, so in no other strand may anything

@@ -259,6 +259,9 @@ size_t utf8_count(struct str s)
     return count;
 }
 
+/* Bytes that are counted at once. */
+#define BLOCK ((size_t)8 * 255)
+
 /* Bytes of the first *CHARS characters of S, which is valid, or all of it.
  *CHARS: how many are missing then. */
 static size_t skip_valid(struct str s, size_t *chars)
@@ -267,6 +270,9 @@ static size_t skip_valid(struct str s, size_t *chars)
     size_t i = 0;
     uint64_t word;
 
+    // blocks that are surely skipped whole, by far the fastest
+    for (; left >= BLOCK && i + BLOCK <= s.n; i += BLOCK)
+        left -= utf8_starts(str_make(s.p + i, BLOCK));
     for (; i + sizeof word <= s.n; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
         if (starts_in(word) > left)
@@ -445,4 +451,22 @@ void utf8_append_visible(struct buf *buf, struct str s)
         s = after(s, length);
     }
     buf_append(buf, s.p, plain);
+}
+
+void utf8_append_around(struct buf *buf, struct str line, size_t at)
+{
+    struct str head = utf8_head(line, UTF8_AROUND_CHARS);
+
+    if (at + UTF8_AROUND_BEFORE > head.n && head.n < line.n) {
+        struct str before = utf8_tail(str_make(line.p, at), UTF8_AROUND_BEFORE);
+        size_t from = at - before.n;
+
+        if (from > 0)
+            buf_str(buf, STR("…"));
+        line = str_make(line.p + from, line.n - from);
+        head = utf8_head(line, UTF8_AROUND_CHARS);
+    }
+    utf8_append_visible(buf, head);
+    if (head.n < line.n)
+        buf_str(buf, STR("…"));
 }

@@ -49,4 +49,14 @@ void utf8_append_valid(struct buf *buf, struct str s);
    included, and characters without a width. */
 void utf8_append_visible(struct buf *buf, struct str s);
 
+/* Characters of a long line that utf8_append_around appends, and of them
+   before the match. */
+#define UTF8_AROUND_CHARS 200
+#define UTF8_AROUND_BEFORE 60
+
+/* Appends LINE so that it can be seen, without a newline; of a long one the
+   part around its byte AT, where what was searched for begins, between
+   ellipses. */
+void utf8_append_around(struct buf *buf, struct str line, size_t at);
+
 #endif

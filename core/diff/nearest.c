@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/fnv.h"
 #include "base/likeness.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -213,13 +214,13 @@ struct lines {
 static uint32_t hash_line(struct str line, size_t *chars)
 {
     struct fold fold = {.text = line};
-    uint32_t hash = 2166136261u;
+    uint32_t hash = FNV_START;
     size_t start;
 
     *chars = 0;
     for (int c = fold_next(&fold, &start); c >= 0;
          c = fold_next(&fold, &start)) {
-        hash = (hash ^ (uint32_t)c) * 16777619u;
+        hash = fnv_add(hash, (uint32_t)c);
         ++*chars;
     }
     return *chars > 0 ? hash | 1 : 0;

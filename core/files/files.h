@@ -81,6 +81,15 @@ struct files {
                               const struct files_place *place, uint64_t max,
                               struct files_content *out, struct str *problem);
 
+    /* Reads the file KNOWN, which was read before, once more. When it still has
+       the same bytes, *OUT has those of KNOWN: only its digest was taken, and
+       no memory. */
+    enum files_result (*read_again)(void *context, struct arena *arena,
+                                    const struct files_place *place,
+                                    const struct files_content *known,
+                                    struct files_content *out,
+                                    struct str *problem);
+
     enum files_result (*list)(void *context, struct arena *arena,
                               const struct files_place *place,
                               struct files_folder *out, struct str *problem);

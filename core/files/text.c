@@ -113,22 +113,48 @@ static enum status without_returns(struct arena *arena, struct str text,
     return status;
 }
 
-static enum status from_latin1(struct arena *arena, struct str bytes,
-                               struct str *out)
+/* *OUT is how many bytes of BYTES have two in UTF-8. */
+static enum status count_high(const struct arena *arena, struct str bytes,
+                              size_t *out)
 {
-    struct buf text = BUF_EMPTY;
     enum status status = ST_OK;
 
+    *out = 0;
+    while (bytes.n > 0 && status == ST_OK) {
+        size_t n = least(bytes.n, PIECE);
+
+        for (size_t i = 0; i < n; i++)
+            *out += (bytes.p[i] & 0x80) != 0;
+        bytes = str_make(bytes.p + n, bytes.n - n);
+        status = arena_spend(arena, n / 2);
+    }
+    return status;
+}
+
+/* Whether the byte at I is the CR of a CR LF. */
+static bool is_return(struct str bytes, size_t i)
+{
+    return bytes.p[i] == '\r' && i + 1 < bytes.n && bytes.p[i + 1] == '\n';
+}
+
+/* STRIP: without the CR of each CR LF. */
+static enum status from_latin1(struct arena *arena, struct str bytes,
+                               bool strip, struct str *out)
+{
+    struct buf text = BUF_EMPTY;
+    size_t high = 0;
+    enum status status = count_high(arena, bytes, &high);
+
+    (void)buf_reserve_exact(&text, bytes.n + high + 1);
+    if (buf_failed(&text))
+        status = ST_NOMEM;
     for (size_t done = 0; done < bytes.n && status == ST_OK;) {
         size_t end = done + least(bytes.n - done, PIECE);
-        char *to = buf_reserve(&text, 2 * (end - done));
-        size_t n = 0;
 
-        if (!to)
-            break; // arena_take says so
         for (; done < end; done++)
-            n += utf8_encode((unsigned char)bytes.p[done], to + n);
-        text.n += n;
+            if (!strip || !is_return(bytes, done))
+                text.n +=
+                    utf8_encode((unsigned char)bytes.p[done], text.p + text.n);
         status = arena_spend(arena, 2 * PIECE);
     }
     if (status == ST_OK)
@@ -182,24 +208,27 @@ enum status text_detect(const struct arena *arena, struct str bytes,
 enum status text_convert(struct arena *arena, const struct text *form,
                          struct str bytes, struct str *out)
 {
-    struct arena scratch = {.strand = arena->strand};
-    bool latin1 = form->coding == TEXT_LATIN1;
-    enum status status = ST_OK;
+    bool strip = form->ends == TEXT_CRLF;
 
+    if (form->coding == TEXT_LATIN1)
+        return from_latin1(arena, bytes, strip, out);
+    if (strip)
+        return without_returns(arena, bytes, out);
     *out = bytes;
-    if (form->ends == TEXT_CRLF)
-        status = without_returns(latin1 ? &scratch : arena, bytes, out);
-    if (status == ST_OK && latin1)
-        status = from_latin1(arena, *out, out);
-    arena_release(&scratch);
-    return status;
+    return ST_OK;
 }
 
-enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
+enum status text_decode(struct arena *arena, struct str bytes, size_t max,
+                        struct text *out)
 {
     struct text text;
+    size_t high = 0;
     enum status status = text_detect(arena, bytes, &text);
 
+    if (status == ST_OK && text.coding == TEXT_LATIN1)
+        status = count_high(arena, bytes, &high);
+    if (status == ST_OK && bytes.n + high > max)
+        status = ST_LIMIT;
     if (status == ST_OK)
         status = text_convert(arena, &text, text.text, &text.text);
     if (status == ST_OK)
@@ -277,6 +306,26 @@ enum status text_encode(struct arena *arena, const struct text *form,
     buf_release(&bytes);
     return status == ST_INVALID ? cannot_encode(arena, text, done, problem)
                                 : status;
+}
+
+enum status text_check(struct arena *arena, const struct text *form,
+                       struct str text, struct str *problem)
+{
+    enum status status = ST_OK;
+
+    if (form->coding != TEXT_LATIN1)
+        return ST_OK;
+    for (size_t done = 0; done < text.n && status == ST_OK;) {
+        size_t end = done + least(text.n - done, PIECE);
+
+        // a character above U+00FF begins with a byte above 0xC3
+        while (done < end && (unsigned char)text.p[done] <= 0xc3)
+            done++;
+        if (done < end)
+            return cannot_encode(arena, text, done, problem);
+        status = arena_spend(arena, PIECE / 2);
+    }
+    return status;
 }
 
 struct str text_describe(struct arena *arena, const struct text *text)

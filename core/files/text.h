@@ -35,9 +35,13 @@ enum status MUST_CHECK text_convert(struct arena *arena,
                                     const struct text *form, struct str bytes,
                                     struct str *out);
 
-/* Both. */
+/* Both. ST_LIMIT: the text would have more than MAX bytes. */
 enum status MUST_CHECK text_decode(struct arena *arena, struct str bytes,
-                                   struct text *out);
+                                   size_t max, struct text *out);
+
+/* Whether text_encode can do this: ST_INVALID as there. */
+enum status MUST_CHECK text_check(struct arena *arena, const struct text *form,
+                                  struct str text, struct str *problem);
 
 /* *OUT is TEXT (UTF-8) in the coding and with the line ends of FORM.
    ST_INVALID: it has a character that the coding lacks; *PROBLEM names it and

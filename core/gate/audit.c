@@ -140,12 +140,15 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
 static void append(struct audit *audit, int64_t age_ms, bool lasting)
 {
     struct str line = buf_view(&audit->line);
+    uint64_t number = 0;
 
     if (buf_failed(&audit->line))
         log_line(audit->log, LOG_ERROR, "audit: no memory for a line");
     else
-        audit->sink.append(audit->sink.context, age_ms,
-                           str_make(line.p + 1, line.n - 1), lasting);
+        number = audit->sink.append(audit->sink.context, age_ms,
+                                    str_make(line.p + 1, line.n - 1), lasting);
+    if (lasting)
+        audit->lasting = number;
     buf_trim(&audit->line, KEPT);
     buf_reset(&audit->line);
 }
@@ -169,6 +172,16 @@ static size_t append_later(struct audit *audit, size_t at, int64_t now_ms)
     jsonw_end_object(&w);
     append(audit, now_ms - head.started_ms, false);
     return at + sizeof head + head.members + head.arguments + head.answer;
+}
+
+uint64_t audit_unsettled(const struct audit *audit)
+{
+    return audit_is_settled(audit, audit->lasting) ? 0 : audit->lasting;
+}
+
+bool audit_is_settled(const struct audit *audit, uint64_t line)
+{
+    return line == 0 || audit->sink.settled(audit->sink.context, line);
 }
 
 bool audit_is_behind(const struct audit *audit)

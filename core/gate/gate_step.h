@@ -39,6 +39,7 @@ typedef void gate_hook(void *context, const struct gate_event *event);
 
 #define GATE_HOOKS 4
 
+struct audit;
 struct policy;
 
 struct gate {
@@ -54,10 +55,12 @@ struct gate {
         void *context;
     } hooks[GATE_HOOKS];
     size_t hook_count;
-    struct grants grants; /* what a human lets run without a question */
-    size_t stints;        /* that have begun, and not ended (stint.h) */
-    size_t stint_count;   /* with those that have not begun; */
-    size_t stint_bytes;   /* and what they were given */
+    const struct audit *audit; /* one of them, for which answers wait; borrowed,
+                                  or NULL */
+    struct grants grants;      /* what a human lets run without a question */
+    size_t stints;             /* that have begun, and not ended (stint.h) */
+    size_t stint_count;        /* with those that have not begun; */
+    size_t stint_bytes;        /* and what they were given */
 };
 
 /* One step of a call. */

@@ -70,6 +70,21 @@ static enum files_result explain(const struct tool_call *call,
     return call->place.result;
 }
 
+/* Refuses the file that was read when it has a name that it must not have. */
+static enum files_result check_names(const struct tool_call *call,
+                                     struct arena *arena,
+                                     const struct files_content *file,
+                                     struct str *problem)
+{
+    if (!file->linked || !call->place.sole)
+        return FILES_OK;
+    *problem = arena_printf(arena,
+                            "%.*s: it has got another name (a hard link) since "
+                            "the user's rules were asked about it.",
+                            STR_ARG(buf_view(&call->place.name)));
+    return problem->n > 0 ? FILES_REFUSED : FILES_NOMEM;
+}
+
 enum files_result place_read(const struct tool_request *request,
                              struct arena *arena, uint64_t max,
                              struct files_content *out, struct str *problem)
@@ -83,13 +98,25 @@ enum files_result place_read(const struct tool_request *request,
         return explain(call, arena, problem);
     enum files_result result =
         files->read(files->context, arena, &place, max, out, problem);
-    if (result != FILES_OK || !out->linked || !call->place.sole)
-        return result;
-    *problem = arena_printf(arena,
-                            "%.*s: it has got another name (a hard link) since "
-                            "the user's rules were asked about it.",
-                            STR_ARG(place.name));
-    return problem->n > 0 ? FILES_REFUSED : FILES_NOMEM;
+    return result == FILES_OK ? check_names(call, arena, out, problem) : result;
+}
+
+enum files_result place_read_again(const struct tool_request *request,
+                                   struct arena *arena,
+                                   const struct files_content *known,
+                                   struct files_content *out,
+                                   struct str *problem)
+{
+    const struct tool_call *call = request->call;
+    const struct files *files = request->files;
+    const struct files_place place = place_view(call);
+
+    *out = (struct files_content){.name = STR("")};
+    if (!place_is_known(call))
+        return explain(call, arena, problem);
+    enum files_result result =
+        files->read_again(files->context, arena, &place, known, out, problem);
+    return result == FILES_OK ? check_names(call, arena, out, problem) : result;
 }
 
 enum files_result place_list(const struct tool_request *request,

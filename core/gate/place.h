@@ -30,6 +30,13 @@ enum files_result place_read(const struct tool_request *request,
                              struct arena *arena, uint64_t max,
                              struct files_content *out, struct str *problem);
 
+/* The same for a file that was read before, as KNOWN. */
+enum files_result place_read_again(const struct tool_request *request,
+                                   struct arena *arena,
+                                   const struct files_content *known,
+                                   struct files_content *out,
+                                   struct str *problem);
+
 /* Lists the folder that the call is about. */
 enum files_result place_list(const struct tool_request *request,
                              struct arena *arena, struct files_folder *out,

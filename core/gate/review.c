@@ -85,13 +85,15 @@ static void take_buffer(const struct tool_buffer *buffer, struct text *before)
         before->ends = TEXT_MIXED;
 }
 
-/* The text before the change; ST_INVALID: it is not a text. */
+/* The text before the change; ST_INVALID: it is not a text. ST_LIMIT: it is too
+   long. */
 static enum status decode(const struct tool_buffer *buffer,
                           struct review *review)
 {
     struct str bytes = review->base.bytes;
     struct text *before = &review->before;
-    enum status status = text_decode(&review->arena, bytes, before);
+    enum status status =
+        text_decode(&review->arena, bytes, LIMIT_DIFF_TEXT, before);
     struct str text = buf_view(&buffer->text);
 
     if (!buffer->exists || status == ST_NOMEM)
@@ -107,15 +109,32 @@ static bool is_bulk(struct str bytes)
            (bytes.n > 0 && memchr(bytes.p, 0, bytes.n));
 }
 
-/* Reads and decodes the file; sets ANSWER when that is not possible. */
+/* Reads the file. Its bytes live in BYTES, everything else in the review's
+   arena. */
+static enum files_result read_base(const struct tool_request *request,
+                                   struct review *review, struct arena *bytes,
+                                   struct str *problem)
+{
+    struct files_content *base = &review->base;
+    enum files_result result =
+        place_read(request, bytes, LIMIT_FILE, base, problem);
+
+    if (arena_str(&review->arena, base->name, &base->name) != ST_OK ||
+        arena_str(&review->arena, *problem, problem) != ST_OK)
+        return FILES_NOMEM;
+    return result;
+}
+
+/* Reads and decodes the file, whose bytes live in BYTES; sets ANSWER when that
+   is not possible. */
 static enum status load(const struct tool_request *request, bool may_miss,
-                        struct review *review, struct tool_answer *answer)
+                        struct review *review, struct arena *bytes,
+                        struct tool_answer *answer)
 {
     struct arena *arena = request->arena;
     const struct tool_buffer *buffer = &request->call->buffer;
     struct str problem = STR("");
-    enum files_result result = place_read(request, &review->arena, LIMIT_FILE,
-                                          &review->base, &problem);
+    enum files_result result = read_base(request, review, bytes, &problem);
 
     if (result == FILES_MISSING && (may_miss || buffer->exists) &&
         review->base.name.n > 0)
@@ -142,7 +161,27 @@ static enum status load(const struct tool_request *request, bool may_miss,
             "%.*s has NUL bytes, so it is not a text file. Nothing "
             "was written.",
             STR_ARG(review->name));
+    if (status == ST_LIMIT)
+        return review_fail_size(arena, review, "ERROR", answer);
     return status;
+}
+
+/* Whether TEXT lies in BYTES. */
+static bool is_view(struct str text, struct str bytes)
+{
+    return text.n > 0 && text.p >= bytes.p && text.p < bytes.p + bytes.n;
+}
+
+/* What was read is kept as long as somebody looks at it: when it was decoded to
+   another text, it only takes room. */
+static void keep_bytes(struct review *review, struct arena *bytes)
+{
+    if (review->bulk || is_view(review->before.text, review->base.bytes)) {
+        arena_join(&review->arena, bytes);
+        return;
+    }
+    review->base.bytes = STR("");
+    arena_release(bytes);
 }
 
 enum status review_open(const struct tool_request *request, bool may_miss,
@@ -162,7 +201,9 @@ enum status review_open(const struct tool_request *request, bool may_miss,
     if (request->call->plan) // that of arguments before the human changed them
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;
-    enum status status = load(request, may_miss, review, answer);
+    struct arena bytes = {.strand = request->arena->strand};
+    enum status status = load(request, may_miss, review, &bytes, answer);
+    keep_bytes(review, &bytes);
     if (status == ST_OK && answer->state == TOOL_ASKS)
         *out = review;
     return status;
@@ -301,17 +342,14 @@ void review_write_for_editor(struct buf *out, const struct review *review,
 static enum status check_coding(struct review *review, struct str after,
                                 struct tool_answer *answer)
 {
-    struct arena scratch = {.strand = review->arena.strand};
-    struct str bytes;
     struct str problem = STR("");
     enum status status =
-        text_encode(&scratch, &review->before, after, &bytes, &problem);
+        text_check(&review->arena, &review->before, after, &problem);
 
     if (status == ST_INVALID)
-        status = review_fail(&review->arena, answer, "ERROR",
-                             "%.*s: %.*s. Nothing was written.",
-                             STR_ARG(review->name), STR_ARG(problem));
-    arena_release(&scratch);
+        return review_fail(&review->arena, answer, "ERROR",
+                           "%.*s: %.*s. Nothing was written.",
+                           STR_ARG(review->name), STR_ARG(problem));
     return status;
 }
 

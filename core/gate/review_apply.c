@@ -275,53 +275,97 @@ static enum status write_answer(const struct tool_request *request,
 
 /* --- The file ------------------------------------------------------------ */
 
-/* Puts the chosen hunks into the file as it is now. */
-static enum status merge(struct review *review, struct outcome *out)
+/* Whether all hunks were chosen, as they are. */
+static bool takes_all(const struct review *review,
+                      const struct outcome *outcome)
 {
-    struct arena *arena = &review->arena;
-    const bool *chosen = out->chosen;
-    enum status status = text_decode(arena, out->now.bytes, &out->form);
+    const struct diff *diff = &review->diff;
 
-    if (status != ST_OK)
-        return status;
-    if (!str_eq(out->form.text, review->before.text))
-        return diff_apply_to(arena, &review->diff, chosen, out->form.text,
-                             out->hunks, &out->text);
-    // in the very text that was compared, the places are known
-    for (size_t i = 0; i < review->diff.hunk_count; i++)
-        out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
-    return diff_apply(arena, &review->diff, chosen, &out->text);
+    for (size_t i = 0; i < diff->hunk_count; i++)
+        if (!outcome->chosen[i] || (diff->edits && diff->edits[i].given))
+            return false;
+    return true;
 }
 
-/* Writes the text that merge has made; sets ANSWER when that fails. */
-static enum status write(const struct tool_request *request,
-                         struct review *review, struct outcome *outcome,
-                         struct tool_answer *answer)
+/* Puts the chosen hunks into the text that was compared, where their places are
+   known. */
+static enum status merge_same(struct review *review, struct outcome *out)
+{
+    const struct diff *diff = &review->diff;
+
+    for (size_t i = 0; i < diff->hunk_count; i++)
+        out->hunks[i] = out->chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
+    if (!takes_all(review, out))
+        return diff_apply(&review->arena, diff, out->chosen, &out->text);
+    out->text = diff->after.text;
+    out->diff = *diff;
+    out->compared = true;
+    return ST_OK;
+}
+
+/* Puts the chosen hunks into the file as it is now; SAME: as it was. */
+static enum status merge(struct review *review, bool same, struct outcome *out)
 {
     struct arena *arena = &review->arena;
+    enum status status = ST_OK;
+
+    if (same)
+        out->form = review->before;
+    else
+        status =
+            text_decode(arena, out->now.bytes, LIMIT_DIFF_TEXT, &out->form);
+    if (status != ST_OK)
+        return status;
+    if (!same && !str_eq(out->form.text, review->before.text))
+        return diff_apply_to(arena, &review->diff, out->chosen, out->form.text,
+                             out->hunks, &out->text);
+    return merge_same(review, out);
+}
+
+/* Writes the text that merge has made, whose bytes live in SCRATCH; sets ANSWER
+   when that fails. */
+static enum status write_text(const struct tool_request *request,
+                              struct review *review, struct arena *scratch,
+                              struct outcome *outcome,
+                              struct tool_answer *answer)
+{
     const struct files *files = request->files;
     struct str problem = STR("");
-    enum status status = text_encode(arena, &outcome->form, outcome->text,
-                                     &outcome->bytes, &problem);
+    struct str bytes;
+    enum status status =
+        text_encode(scratch, &outcome->form, outcome->text, &bytes, &problem);
 
     if (status == ST_INVALID)
         return review_fail(request->arena, answer, "ERROR",
                            "%.*s: %.*s. Nothing was written.",
                            STR_ARG(review->name), STR_ARG(problem));
     if (status == ST_OK)
-        status =
-            diff_make(arena, outcome->form.text, outcome->text, &outcome->diff);
+        status = digest_in_steps(scratch, bytes, outcome->hash);
+    if (status != ST_OK || arena_spend(scratch, 1) != ST_OK)
+        return ST_NOMEM; // or the call was cancelled
+    enum files_result result =
+        files->write(files->context, scratch, &outcome->now, bytes, &problem);
+    return result == FILES_OK
+               ? ST_OK
+               : review_fail_files(request->arena, result, problem, answer);
+}
+
+static enum status write(const struct tool_request *request,
+                         struct review *review, struct outcome *outcome,
+                         struct tool_answer *answer)
+{
+    struct arena scratch = {.strand = review->arena.strand};
+    enum status status = ST_OK;
+
+    if (!outcome->compared)
+        status = diff_make(&review->arena, outcome->form.text, outcome->text,
+                           &outcome->diff);
     if (status == ST_LIMIT)
         return review_fail_size(request->arena, review, "ERROR", answer);
-    if (status != ST_OK)
-        return status;
-    if (arena_spend(arena, 1) != ST_OK)
-        return ST_NOMEM; // the call was cancelled
-    enum files_result result = files->write(
-        files->context, arena, &outcome->now, outcome->bytes, &problem);
-    if (result != FILES_OK)
-        return review_fail_files(request->arena, result, problem, answer);
-    return ST_OK;
+    if (status == ST_OK)
+        status = write_text(request, review, &scratch, outcome, answer);
+    arena_release(&scratch);
+    return status;
 }
 
 /* Reads the file as it is on the disk now; sets ANSWER when that fails. */
@@ -331,7 +375,7 @@ static enum status read_now(const struct tool_request *request,
 {
     struct str problem = STR("");
     enum files_result result =
-        place_read(request, &review->arena, LIMIT_FILE, out, &problem);
+        place_read_again(request, &review->arena, &review->base, out, &problem);
 
     if (result == FILES_MISSING)
         result = FILES_OK;
@@ -388,8 +432,9 @@ static enum status apply_to_file(const struct tool_request *request,
         return remove_file(request, review, outcome, answer);
     outcome->hashed = true;
     memcpy(hash, outcome->now.hash, FILES_HASH);
+    bool same = memcmp(hash, review->base.hash, FILES_HASH) == 0;
     memcpy(review->base.hash, hash, FILES_HASH); // this content is replaced
-    status = merge(review, outcome);
+    status = merge(review, same, outcome);
     if (status == ST_INVALID)
         return review_fail(
             request->arena, answer, "STALE",
@@ -406,7 +451,6 @@ static enum status apply_to_file(const struct tool_request *request,
         status = write(request, review, outcome, answer);
         if (status != ST_OK || answer->state == TOOL_FAILED)
             return status;
-        status = digest_in_steps(&review->arena, outcome->bytes, hash);
     }
     if (status != ST_OK)
         return status;
@@ -442,8 +486,8 @@ static enum status compare_saved(struct review *review,
     enum status status = has_bytes(review, applied, &outcome->now, &same);
 
     if (status == ST_OK && !same)
-        status =
-            text_decode(&review->arena, outcome->now.bytes, &outcome->form);
+        status = text_decode(&review->arena, outcome->now.bytes,
+                             LIMIT_DIFF_TEXT, &outcome->form);
     if (status == ST_NOMEM)
         return status;
     outcome->saved = outcome->now.exists &&

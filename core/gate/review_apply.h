@@ -23,8 +23,8 @@ struct outcome {
     struct files_content now; /* the file just before the change, or, when an
                                  editor made it, after it */
     struct text form;         /* the text of NOW, with its form */
-    struct str bytes;         /* that were written */
     struct diff diff;         /* that was made */
+    bool compared;            /* DIFF is known before it is made */
     struct str where;         /* what was done with the buffer; else empty */
     bool saved;               /* the file has the text of the buffer */
     bool hashed;              /* the file can be read, and has the */

@@ -3,6 +3,7 @@
 #include "gate/stint.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strand.h"
 
@@ -78,6 +79,31 @@ static void run_stint(void *context)
     stint->step.gate->stints--;
 }
 
+/* Keeps REPLY, which may be long, as text. The strand that runs pauses: not
+   that of the stint, which has not begun. */
+static enum status keep_reply(struct stint *stint, struct json reply)
+{
+    const size_t piece = (size_t)64 * 1024;
+    struct str text;
+    char *copy;
+
+    if (json_is_absent(reply))
+        return ST_OK;
+    text = json_raw(reply);
+    copy = arena_alloc(&stint->arena, text.n + 1);
+    if (!copy)
+        return ST_NOMEM;
+    for (size_t at = 0; at < text.n; at += piece) {
+        size_t n = text.n - at < piece ? text.n - at : piece;
+
+        memcpy(copy + at, text.p + at, n);
+        (void)strand_pause(n / 8); // when it is stopped, nobody reads it
+    }
+    copy[text.n] = '\0';
+    stint->reply = str_make(copy, text.n);
+    return ST_OK;
+}
+
 static struct stint *stint_new(const struct gate_step *t, stint_run *run,
                                struct json reply)
 {
@@ -92,9 +118,7 @@ static struct stint *stint_new(const struct gate_step *t, stint_run *run,
                                      .call = t->call,
                                      .now_ms = t->now_ms};
     stint->strand = strand_new(run_stint, stint);
-    if (stint->strand &&
-        (json_is_absent(reply) ||
-         arena_str(&stint->arena, json_raw(reply), &stint->reply) == ST_OK))
+    if (stint->strand && keep_reply(stint, reply) == ST_OK)
         return stint;
     arena_release(&stint->arena);
     strand_free(stint->strand);
@@ -106,7 +130,9 @@ bool stint_can_go_on(const struct gate *gate, const struct tool_call *call)
 {
     const struct stint *stint = (const struct stint *)call->work;
 
-    return stint->begun || gate->stints < LIMIT_STINTS;
+    if (!stint->begun)
+        return gate->stints < LIMIT_STINTS;
+    return !strand_is_waiting(stint->strand);
 }
 
 enum status stint_go_on(struct gate_step *t)

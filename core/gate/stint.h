@@ -26,7 +26,8 @@ enum status MUST_CHECK stint_begin(struct gate_step *t, stint_run *run,
 /* The next step of the stint of T's call. Returns as stint_begin does. */
 enum status MUST_CHECK stint_go_on(struct gate_step *t);
 
-/* Whether stint_go_on would do anything about CALL, which works. */
+/* Whether stint_go_on would do anything about CALL, which works: it may wait
+   for its turn, or for the disk. */
 bool stint_can_go_on(const struct gate *gate, const struct tool_call *call);
 
 #endif

@@ -277,6 +277,15 @@ static int64_t timeout_of(const struct tool_request *request)
     return general > 0 && general < least ? least : general;
 }
 
+/* Whether the client answers when the code reads a line. */
+static bool supplies_input(const struct tool_request *request)
+{
+    const struct schema_value *input =
+        find_value(request->call->tool, request->values, TOOL_INPUT);
+
+    return input && input->given && input->boolean;
+}
+
 void tool_begin(const struct tool_request *request, const char *operation)
 {
     struct str session = tool_session(request->call->tool, request->values);
@@ -288,6 +297,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
         .progress = request->call->progress,
         .view = request->call->view,
         .reads = request->call->tool->reads_only,
+        .supplies = supplies_input(request),
     };
 
     image_begin_call(request->image, &task);

@@ -315,6 +315,7 @@ struct tool {
 /* The arguments "session" and "timeout" (seconds) mean the same for every tool:
    where and how long the call may run. The operation does not get them. */
 #define TOOL_SESSION "session"
+#define TOOL_INPUT "input" /* the client answers when code reads a line */
 #define TOOL_TIMEOUT "timeout"
 #define TOOL_MAIN_SESSION "main" /* where calls without a session run */
 

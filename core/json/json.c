@@ -314,6 +314,10 @@ static enum status decode(const struct arena *arena, struct str text, char *out,
     while (text.n > 0) {
         const char *escape = memchr(text.p, '\\', text.n);
         size_t plain = !escape ? text.n : (size_t)(escape - text.p);
+        if (plain > PIECE) { // the rest of it comes next
+            plain = PIECE;
+            escape = NULL;
+        }
         memcpy(to, text.p, plain);
         to += plain;
         text = str_make(text.p + plain, text.n - plain);

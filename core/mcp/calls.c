@@ -15,8 +15,9 @@ void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
                 struct editor *editor, int64_t approval_ms,
                 const unsigned char *key)
 {
-    *calls = (struct calls){.gate = gate,
-                            .pending = {.log = gate->log, .output = output}};
+    *calls = (struct calls){
+        .gate = gate,
+        .pending = {.log = gate->log, .output = output, .audit = gate->audit}};
     ask_init(&calls->ask, editor, approval_ms, key);
 }
 
@@ -123,6 +124,10 @@ static void drop(struct calls *calls, struct step *t, struct str why)
 {
     struct pending *pending = t->pending;
 
+    if (pending->state == PENDING_SETTLING) {
+        step_end(t); // the hooks know of it
+        return;
+    }
     if (pending->state == PENDING_IN_IMAGE) {
         image_stop(calls->gate->image, &pending->tool.image);
         pending_forget(&calls->pending, pending);
@@ -148,6 +153,14 @@ void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
                  pending->tool.tool->name);
         drop(calls, &step, STR("the call was cancelled"));
     }
+}
+
+void calls_input(struct calls *calls, struct str id, struct str line)
+{
+    struct pending *pending = pending_find(&calls->pending, id);
+
+    if (pending && pending->state == PENDING_IN_IMAGE)
+        image_supply(calls->gate->image, &pending->tool.image, line);
 }
 
 void calls_answer(struct calls *calls, struct arena *arena,
@@ -180,7 +193,9 @@ bool calls_take_reply(struct calls *calls, int64_t now_ms)
     if (!image_next(calls->gate->image, &reply))
         return false;
     struct step step = step_of(calls, NULL, reply.call->owner, now_ms);
-    if (reply.running)
+    if (reply.wants)
+        step_ask_input(&step);
+    else if (reply.running)
         step_report(&step, reply.text);
     else
         answer_call(&step, &reply);
@@ -239,23 +254,6 @@ static int64_t deadline_of(const struct calls *calls, enum pending_state state)
     return deadline;
 }
 
-int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
-{
-    int64_t deadline = DEADLINE_NEVER;
-
-    if (calls->pending.first[PENDING_WORKING])
-        return now_ms;
-    for (enum pending_state state = PENDING_NEW; state < PENDING_OVER; state++)
-        if (pending_has_request(state))
-            deadline = deadline_earlier(deadline, deadline_of(calls, state));
-    return deadline;
-}
-
-static void tick(struct calls *calls, struct step *t)
-{
-    ask_tick(&calls->ask, t);
-}
-
 /* The call whose turn it is: of those that work, the one that has waited
    longest, for a step puts a call first in its list. NULL: there is none. */
 static struct pending *next_at_work(const struct calls *calls)
@@ -267,6 +265,44 @@ static struct pending *next_at_work(const struct calls *calls)
     while (pending && !stint_can_go_on(calls->gate, &pending->tool))
         pending = pending->list_previous;
     return pending;
+}
+
+/* When a call that waits for nobody has something to do: now, or when the disk
+   may be ready, of which the host will know. */
+static int64_t deadline_of_work(const struct calls *calls, int64_t now_ms)
+{
+    const struct pending_table *table = &calls->pending;
+    const struct pending *settling = table->first[PENDING_SETTLING];
+    bool waits = table->first[PENDING_WORKING] != NULL || settling != NULL;
+
+    if (next_at_work(calls))
+        return now_ms;
+    for (; settling; settling = settling->list_next)
+        if (audit_is_settled(table->audit, settling->line))
+            return now_ms;
+    return waits ? now_ms + LIMIT_DISK_MS : DEADLINE_NEVER;
+}
+
+int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
+{
+    int64_t deadline = deadline_of_work(calls, now_ms);
+
+    for (enum pending_state state = PENDING_NEW; state < PENDING_OVER; state++)
+        if (pending_has_request(state))
+            deadline = deadline_earlier(deadline, deadline_of(calls, state));
+    return deadline;
+}
+
+static void tick(struct calls *calls, struct step *t)
+{
+    ask_tick(&calls->ask, t);
+}
+
+/* Answers the call if it may be answered by now. */
+static void settle(struct calls *calls, struct step *t)
+{
+    (void)calls;
+    step_settle(t, false);
 }
 
 /* One step of one call: then other things have their turn. */
@@ -290,6 +326,7 @@ void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
     for_each(calls, PENDING_ASKING_EDITOR, arena, now_ms, tick);
     for_each(calls, PENDING_READING_BUFFER, arena, now_ms, tick);
     for_each(calls, PENDING_IN_EDITOR, arena, now_ms, tick);
+    for_each(calls, PENDING_SETTLING, arena, now_ms, settle);
     work(calls, arena, now_ms);
 }
 
@@ -315,8 +352,16 @@ static void stop(struct calls *calls, struct step *t)
     step_fail(t, why);
 }
 
+/* The disk has had its time. */
+static void settle_anyway(struct calls *calls, struct step *t)
+{
+    (void)calls;
+    step_settle(t, true);
+}
+
 void calls_stop_work(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
+    for_each(calls, PENDING_SETTLING, arena, now_ms, settle_anyway);
     for_each(calls, PENDING_WORKING, arena, now_ms, stop);
     for_each(calls, PENDING_READING_BUFFER, arena, now_ms, stop);
     for_each(calls, PENDING_IN_EDITOR, arena, now_ms, stop);

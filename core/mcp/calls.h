@@ -71,6 +71,10 @@ enum status MUST_CHECK calls_start(struct calls *calls,
 void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
                   int64_t now_ms);
 
+/* Sends LINE, LIMIT_INPUT bytes at most, to the code of the call with this
+   request id, if there is one and it waits for a line. */
+void calls_input(struct calls *calls, struct str id, struct str line);
+
 /* Takes the client's response to a request of ours. A response to none that is
    open is ignored. */
 void calls_answer(struct calls *calls, struct arena *arena,

@@ -71,12 +71,31 @@ static void handle_request(struct request *r)
         method->run(r);
 }
 
+/* A line for the code of call ID. One that is too long is not cut: code would
+   take the part for all of it. */
+static void take_input(struct mcp *mcp, struct arena *arena,
+                       const struct rpc_message *message, struct str id)
+{
+    struct json text = json_get(message->params, "text");
+    struct str line;
+
+    if (json_type(text) != JSON_STRING ||
+        json_string(arena, text, &line) != ST_OK || line.n > LIMIT_INPUT)
+        log_line(mcp->config.log, LOG_WARN,
+                 "mcp: a line of input is not a text of %u bytes at most",
+                 LIMIT_INPUT);
+    else
+        calls_input(&mcp->calls, id, line);
+}
+
 static void handle_notification(struct mcp *mcp, struct arena *arena,
                                 const struct rpc_message *message,
                                 int64_t now_ms)
 {
     struct str id = json_raw(json_get(message->params, "requestId"));
 
+    if (str_eq(message->method, STR("notifications/ecl-mcp/input")))
+        take_input(mcp, arena, message, id);
     if (str_eq(message->method, STR("notifications/initialized")))
         mcp->tool_list.subscriptions.legacy =
             mcp->initialized && mcp->config.editor_comes;

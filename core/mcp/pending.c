@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/fnv.h"
 #include "base/limits.h"
 #include "base/strand.h"
 #include "base/utf8.h"
@@ -17,9 +18,10 @@
 
 static size_t bucket_of(struct str id)
 {
-    uint32_t hash = 2166136261u; // FNV-1a
+    uint32_t hash = FNV_START;
+
     for (size_t i = 0; i < id.n && i < HASHED_ID; i++)
-        hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
+        hash = fnv_add(hash, (unsigned char)id.p[i]);
     return hash % PENDING_BUCKETS;
 }
 
@@ -112,6 +114,7 @@ const char *pending_state_name(enum pending_state state)
         [PENDING_IN_IMAGE] = "in-image",
         [PENDING_WORKING] = "working",
         [PENDING_IN_EDITOR] = "in-editor",
+        [PENDING_SETTLING] = "settling",
         [PENDING_OVER] = "over"};
 
     return names[state];
@@ -245,6 +248,7 @@ void pending_free(struct pending_table *table, struct pending *pending)
     pending_forget(table, pending);
     tool_call_release(&pending->tool);
     editor_tools_drop(pending->editor_tools);
+    arena_release(&pending->answer_arena);
     free(pending->again);
     free(pending);
 }

@@ -17,7 +17,8 @@
    working, between any two of the states before over. From every state a call
    may also go straight to over: refused, failed, or cancelled. A state that
    asks may be followed by itself, with another question. What runs asks
-   nothing, and over is the end. */
+   nothing, and over is the end. Before that, the answer of a dangerous call is
+   settling, until the line about it in the log of calls is on the disk. */
 #ifndef MCP_PENDING_H
 #define MCP_PENDING_H
 
@@ -29,6 +30,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "editor/editor_tools.h"
+#include "gate/audit.h"
 #include "gate/tool.h"
 #include "json/rpc.h"
 #include "mcp/result.h"
@@ -41,6 +43,7 @@ enum pending_state {
     PENDING_IN_IMAGE,       /* the image runs it, or will */
     PENDING_WORKING,        /* the gate, or the tool, works on it in steps */
     PENDING_IN_EDITOR,      /* the editor runs it */
+    PENDING_SETTLING,       /* its answer waits for the log of calls */
     PENDING_OVER            /* it has its answer, or needs none */
 };
 
@@ -86,6 +89,9 @@ struct pending {
     int64_t progress; /* notifications so far */
     struct editor_tools_list *editor_tools; /* with its tool; held; or NULL */
     struct ask_again_kept *again;           /* ask_again.h; from malloc */
+    struct tool_answer answer;              /* settling: the answer, */
+    struct arena answer_arena;              /* of its texts, */
+    uint64_t line;                          /* and what it waits for */
 
     /* Read only: pending_set_state and pending_forget change them. */
     enum pending_state state;
@@ -116,7 +122,8 @@ struct pending {
 struct pending_table {
     const struct log *log; /* borrowed, as is the next */
     struct buf *output;    /* lines for the client; NULL: it hears no more */
-    size_t remembered;     /* calls whose answers the client waits for */
+    const struct audit *audit; /* borrowed; NULL: nothing waits for it */
+    size_t remembered;         /* calls whose answers the client waits for */
 
     /* The calls in each state, except new and over: linked by list_next, the
        one that entered it last first, and their number. */

@@ -260,18 +260,38 @@ enum status result_missing_capability(const struct rpc_to *to, const char *name,
     return end_error(&reply);
 }
 
+/* Begins NOTE, a notification about the progress of the call with TOKEN. */
+static void begin_progress(struct rpc_reply *note, struct buf *output,
+                           struct str token, int64_t progress)
+{
+    rpc_begin_notification(note, output, "notifications/progress");
+    jsonw_object(&note->json);
+    jsonw_name(&note->json, "progressToken");
+    jsonw_raw(&note->json, token);
+    jsonw_member_int(&note->json, "progress", progress);
+}
+
 enum status result_progress(struct buf *output, enum mcp_version version,
                             struct str token, int64_t progress,
                             struct str message)
 {
     struct rpc_reply note;
-    rpc_begin_notification(&note, output, "notifications/progress");
-    jsonw_object(&note.json);
-    jsonw_name(&note.json, "progressToken");
-    jsonw_raw(&note.json, token);
-    jsonw_member_int(&note.json, "progress", progress);
+    begin_progress(&note, output, token, progress);
     if (version >= MCP_2025_03_26)
         jsonw_member(&note.json, "message", message);
+    jsonw_end_object(&note.json);
+    return rpc_end_notification(&note);
+}
+
+enum status result_progress_input(struct buf *output, struct str token,
+                                  int64_t progress)
+{
+    struct rpc_reply note;
+    begin_progress(&note, output, token, progress);
+    jsonw_name(&note.json, "_meta");
+    jsonw_object(&note.json);
+    jsonw_member_bool(&note.json, "ecl-mcp/input", true);
+    jsonw_end_object(&note.json);
     jsonw_end_object(&note.json);
     return rpc_end_notification(&note);
 }

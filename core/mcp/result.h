@@ -92,6 +92,11 @@ enum status MUST_CHECK result_progress(struct buf *output,
                                        struct str token, int64_t progress,
                                        struct str message);
 
+/* The same, saying that the code of the call waits for a line. */
+enum status MUST_CHECK result_progress_input(struct buf *output,
+                                             struct str token,
+                                             int64_t progress);
+
 /* Writes a request with ID, JSON text, that asks the client to put the question
    of CALL to its user. ST_NOMEM: nothing was written. */
 enum status MUST_CHECK result_elicit(struct buf *output,

@@ -21,6 +21,19 @@ void step_report(const struct step *t, struct str text)
         log_line(t->table->log, LOG_WARN, "mcp: no memory to report progress");
 }
 
+void step_ask_input(const struct step *t)
+{
+    struct pending *pending = t->pending;
+
+    if (!pending->remembered || pending->token.n == 0)
+        return;
+    pending->progress++;
+    enum status status = result_progress_input(t->table->output, pending->token,
+                                               pending->progress);
+    if (status != ST_OK)
+        log_line(t->table->log, LOG_WARN, "mcp: no memory to ask for a line");
+}
+
 void step_end(struct step *t)
 {
     pending_free(t->table, t->pending);
@@ -86,10 +99,56 @@ static enum status write_answer(const struct step *t)
     return write_call_result(t, answer);
 }
 
-void step_send(struct step *t)
+static void send_now(struct step *t)
 {
     rpc_check_sent(t->table->log, write_answer(t));
     step_end(t);
+}
+
+/* Keeps the answer until LINE of the log is on the disk. */
+static enum status keep_answer(struct step *t, uint64_t line)
+{
+    struct pending *pending = t->pending;
+    struct arena *arena = &pending->answer_arena;
+    struct tool_answer *kept = &pending->answer;
+    enum status status = ST_OK;
+
+    *kept = t->gate.answer;
+    status = arena_str(arena, kept->text, &kept->text);
+    if (status == ST_OK)
+        status = arena_str(arena, kept->structured, &kept->structured);
+    if (status == ST_OK)
+        status = arena_str(arena, kept->content, &kept->content);
+    if (status != ST_OK)
+        return status;
+    pending->line = line;
+    pending_set_state(t->table, pending, PENDING_SETTLING);
+    return ST_OK;
+}
+
+void step_send(struct step *t)
+{
+    const struct audit *audit = t->table->audit;
+    bool lasting = t->pending->tool.tool->level == TOOL_DANGEROUS;
+    uint64_t line = lasting && audit ? audit_unsettled(audit) : 0;
+
+    if (line == 0) {
+        send_now(t);
+        return;
+    }
+    if (keep_answer(t, line) == ST_OK)
+        return;
+    rpc_check_sent(t->table->log, rpc_error(&t->pending->to, RPC_INTERNAL_ERROR,
+                                            STR("out of memory")));
+    step_end(t);
+}
+
+void step_settle(struct step *t, bool anyway)
+{
+    if (!anyway && !audit_is_settled(t->table->audit, t->pending->line))
+        return;
+    t->gate.answer = t->pending->answer;
+    send_now(t);
 }
 
 void step_give_up(struct step *t, struct str text)

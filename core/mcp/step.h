@@ -21,12 +21,21 @@ struct step {
    enough. The answer repeats what TEXT says, so nothing is lost. */
 void step_report(const struct step *t, struct str text);
 
+/* Tells the client that the code waits for a line. */
+void step_ask_input(const struct step *t);
+
 /* Ends the call without an answer. It and T must not be used afterwards; the
    same holds for the next two. */
 void step_end(struct step *t);
 
-/* Sends the answer of T, which is complete, and ends the call. */
+/* Sends the answer of T, which is complete, and ends the call. When the log of
+   calls must be on the disk before, the answer is kept, and the call is
+   settling. */
 void step_send(struct step *t);
+
+/* The same for a call that is settling: sends its answer if the log is on the
+   disk, or, with ANYWAY, whether it is or not. */
+void step_settle(struct step *t, bool anyway);
 
 /* The call fails with TEXT: tells the hooks, sends that as the answer, and ends
    the call. */

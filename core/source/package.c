@@ -35,25 +35,13 @@ static const struct {
 
 enum status package_spell(struct arena *arena, struct str word, struct str *out)
 {
+    struct token_spelling spelling = {.text = word};
     struct buf name = BUF_EMPTY;
-    bool bars = false;
+    bool plain;
+    int c;
 
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
-        bool escaped = bars;
-
-        if (c == '|') {
-            bars = !bars;
-            continue;
-        }
-        if (c == '\\' && ++i < word.n) {
-            c = word.p[i];
-            escaped = true;
-        }
-        if (!escaped && c >= 'a' && c <= 'z')
-            c = (char)(c - 'a' + 'A');
-        buf_byte(&name, c);
-    }
+    while ((c = token_spelling_next(&spelling, &plain)) >= 0)
+        buf_byte(&name, (char)c);
     return arena_take(arena, &name, out);
 }
 

@@ -93,7 +93,8 @@ enum status rename_init(struct rename *rename, struct arena *arena,
 
 static bool is_about_name(enum fact_kind kind)
 {
-    return kind == FACT_EXPORT || kind == FACT_SHADOW || kind == FACT_IMPORT;
+    return kind == FACT_EXPORT || kind == FACT_SHADOW || kind == FACT_IMPORT ||
+           kind == FACT_NICKNAME || kind == FACT_LOCAL;
 }
 
 static enum status add(struct rename *rename, struct rename_fact fact)
@@ -276,8 +277,9 @@ static const struct rename_fact *find_named(const struct rename *rename,
 struct str rename_real_name(const struct rename *rename, struct str name,
                             struct str current)
 {
-    for (const struct rename_fact *fact = rename->facts; fact;
-         fact = fact->next) {
+    for (const struct rename_fact *fact =
+             rename->named[rename_hash(name)].first;
+         fact; fact = fact->next) {
         if (fact->kind == FACT_LOCAL && str_eq(fact->package, current) &&
             str_eq(fact->a, name))
             return fact->b;

@@ -2,6 +2,7 @@
 /* rename_derive.c: the names that change with that of a structure or slot. */
 #include <string.h>
 
+#include "base/fnv.h"
 #include "source/package.h"
 #include "source/rename.h"
 
@@ -14,43 +15,24 @@ struct affix {
 
 /* --- Names by their hash ------------------------------------------------- */
 
-static size_t mix(size_t hash, char c)
-{
-    return (hash ^ (unsigned char)c) * 16777619u & 0xffffffffu;
-}
-
-#define HASH_START 2166136261u
-
 size_t rename_hash(struct str name)
 {
-    size_t hash = HASH_START;
+    uint32_t hash = FNV_START;
 
     for (size_t i = 0; i < name.n; i++)
-        hash = mix(hash, name.p[i]);
+        hash = fnv_add(hash, (unsigned char)name.p[i]);
     return hash % RENAME_BUCKETS;
 }
 
 size_t rename_hash_word(struct str word)
 {
-    size_t hash = HASH_START;
-    bool bars = false;
+    struct token_spelling spelling = {.text = word};
+    uint32_t hash = FNV_START;
+    bool plain;
+    int c;
 
-    for (size_t i = 0; i < word.n; i++) {
-        char c = word.p[i];
-        bool escaped = bars;
-
-        if (c == '|') {
-            bars = !bars;
-            continue;
-        }
-        if (c == '\\' && ++i < word.n) {
-            c = word.p[i];
-            escaped = true;
-        }
-        if (!escaped && c >= 'a' && c <= 'z')
-            c = (char)(c - 'a' + 'A');
-        hash = mix(hash, c);
-    }
+    while ((c = token_spelling_next(&spelling, &plain)) >= 0)
+        hash = fnv_add(hash, (unsigned char)c);
     return hash % RENAME_BUCKETS;
 }
 

@@ -13,16 +13,7 @@
 /* The byte order mark, which ECL treats as a blank. */
 #define MARK "\xEF\xBB\xBF"
 
-/* Reads the spelling of a word: without escapes, and in upper case where the
-   reader makes it so. */
-struct spelling {
-    struct str text;
-    size_t at;
-    bool bars; /* between bars */
-};
-
-/* The next byte of the spelling, or -1. *PLAIN: it is not escaped. */
-static int spelling_next(struct spelling *s, bool *plain)
+int token_spelling_next(struct token_spelling *s, bool *plain)
 {
     while (s->at < s->text.n) {
         char c = s->text.p[s->at++];
@@ -568,13 +559,13 @@ struct token_name token_split(struct str word)
 
 bool token_same_name(struct str a, struct str b)
 {
-    struct spelling left = {.text = a};
-    struct spelling right = {.text = b};
+    struct token_spelling left = {.text = a};
+    struct token_spelling right = {.text = b};
     bool plain;
     int c;
     do {
-        c = spelling_next(&left, &plain);
-        if (c != spelling_next(&right, &plain))
+        c = token_spelling_next(&left, &plain);
+        if (c != token_spelling_next(&right, &plain))
             return false;
     } while (c >= 0);
     return true;
@@ -582,14 +573,14 @@ bool token_same_name(struct str a, struct str b)
 
 bool token_string_names(struct str string, struct str word)
 {
-    struct spelling spelled = {.text = word};
+    struct token_spelling spelled = {.text = word};
     bool plain;
     for (size_t i = 1; i + 1 < string.n; i++) {
         if (string.p[i] == '\\')
             i++;
-        int c = spelling_next(&spelled, &plain);
+        int c = token_spelling_next(&spelled, &plain);
         if (c < 0 || lower(string.p[i]) != lower((char)c))
             return false;
     }
-    return spelling_next(&spelled, &plain) < 0;
+    return token_spelling_next(&spelled, &plain) < 0;
 }

@@ -112,6 +112,18 @@ struct token_name {
 /* Cuts the text of a TOKEN_WORD, or that of an uninterned symbol. */
 struct token_name token_split(struct str word);
 
+/* How the reader spells a word: without escapes, and in upper case where it
+   makes it so. Begins as {.text = WORD}. */
+struct token_spelling {
+    struct str text;
+    size_t at;
+    bool bars; /* between bars */
+};
+
+/* The next byte of the spelling, or -1 at the end. *PLAIN: it was not escaped.
+ */
+int token_spelling_next(struct token_spelling *s, bool *plain);
+
 /* Whether A and B, as written and without a package, name the same symbol: the
    reader turns letters without an escape into upper case. */
 bool token_same_name(struct str a, struct str b);

@@ -34,7 +34,7 @@ static enum status read_text(const struct tool_request *request,
         return ST_NOMEM;
     enum status status = ST_INVALID;
     if (result == FILES_OK)
-        status = text_decode(request->arena, file.bytes, &text);
+        status = text_decode(request->arena, file.bytes, SIZE_MAX, &text);
     if (status == ST_OK)
         *out = text.text;
     if (status != ST_INVALID)
@@ -75,8 +75,8 @@ const struct tool tool_compile_form = {
     .name = "compile-form",
     .title = "Compile form",
     .description =
-        "Compile Lisp code or a file, running only its macros: warnings, "
-        "undefined functions and variables, errors.",
+        "Compile Lisp code or a file, running only its macros: errors, "
+        "warnings, undefined names.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .reads_only = true,

@@ -120,7 +120,7 @@ static enum status configure_limits(const struct tool_request *request,
 const struct tool tool_configure_limits = {
     .name = "configure-limits",
     .title = "Configure limits",
-    .description = "Set or show limits: time, length of answers, memory.",
+    .description = "Set limits; without arguments, show them.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .reads_only = true, // no limit is part of a session

@@ -133,7 +133,7 @@ const struct tool tool_edit_definition = {
     .name = "edit-definition",
     .title = "Edit definition",
     .description = "Replace or delete a top-level form of a Lisp file, or "
-                   "insert forms next to it; the user reviews it.",
+                   "insert beside it; the user reviews it.",
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,

@@ -9,12 +9,17 @@ static const char *const policies[] = {"live", "fast", NULL};
 const struct tool tool_describe_last_error = {
     .name = "describe-last-error",
     .title = "Describe last error",
-    .description = "Describe the error of the last evaluation: condition, "
-                   "restarts, stack frames with local variables.",
+    .description = "Describe the last error: condition, restarts, stack "
+                   "frames with variables.",
     .fields = FIELDS({.name = "frames",
                       .kind = SCHEMA_BOOLEAN,
                       .fallback = "false",
-                      .help = "Show the whole backtrace."},
+                      .help = "All of them."},
+                     {.name = "error",
+                      .kind = SCHEMA_INTEGER,
+                      .min = 1,
+                      .max = INT32_MAX,
+                      .hidden = true},
                      FIELD_SESSION),
     .level = TOOL_SAFE,
     .reads_only = true,
@@ -52,6 +57,12 @@ const struct tool *const tools_eval[] = {
              .hidden = true,
              .min = 1,
              .max = INT32_MAX},
+            {.name = TOOL_INPUT, .kind = SCHEMA_BOOLEAN, .hidden = true},
+            {.name = "keep",
+             .kind = SCHEMA_INTEGER,
+             .hidden = true,
+             .min = 0,
+             .max = INT32_MAX},
             {.name = TOOL_SESSION,
              .kind = SCHEMA_NAME,
              .help = "Default main; a new name opens an isolated session."},
@@ -68,9 +79,8 @@ const struct tool *const tools_eval[] = {
     &(const struct tool){
         .name = "load-system",
         .title = "Load system",
-        .description =
-            "Load an ASDF system and its dependencies: the workspace's "
-            "own, or a library, through Quicklisp if the user has it.",
+        .description = "Load an ASDF system: the workspace's own, or a library "
+                       "(from Quicklisp, if installed).",
         .aliases = (const char *const[]){"quickload", NULL},
         .fields = FIELDS({.name = "system",
                           .alias = "system-name",
@@ -93,13 +103,9 @@ const struct tool *const tools_eval[] = {
     &(const struct tool){
         .name = "load-file",
         .title = "Load file",
-        .description = "Load a Lisp source or compiled file; reports which "
-                       "form fails, and on which line.",
-        .fields = FIELDS({.name = "path",
-                          .kind = SCHEMA_PATH,
-                          .required = true,
-                          .help = "Lisp file in the workspace."},
-                         FIELD_SESSION),
+        .description = "Load a Lisp source or compiled file; says which line "
+                       "fails.",
+        .fields = FIELDS(FIELD_PATH, FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .loads_code = true,
         .destructive = true,
@@ -111,8 +117,8 @@ const struct tool *const tools_eval[] = {
     &(const struct tool){
         .name = "run-tests",
         .title = "Run tests",
-        .description = "Run tests of a system, a package, or all; per failure: "
-                       "form, expected, got, place, backtrace.",
+        .description = "Run tests of a system or package, one by name, or all; "
+                       "shows what failed, how and where.",
         .fields =
             FIELDS(FIELD_OPTIONAL("system"), FIELD_PACKAGE,
                    {.name = "name", .alias = "test", .kind = SCHEMA_STRING},
@@ -144,7 +150,7 @@ const struct tool *const tools_eval[] = {
                    {.name = "full",
                     .kind = SCHEMA_BOOLEAN,
                     .fallback = "false",
-                    .help = "Expand every call in the form, repeatedly."},
+                    .help = "Every call in it, repeatedly."},
                    FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,

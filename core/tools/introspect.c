@@ -25,8 +25,7 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "apropos-search",
         .title = "Search symbols",
-        .description = "Find symbols whose names contain a text, with their "
-                       "kinds and lambda lists.",
+        .description = "Find symbols whose names contain a text.",
         .fields = FIELDS(FIELD_REQUIRED("pattern"), FIELD_PACKAGE,
                          {.name = "kind",
                           .kind = SCHEMA_CHOICE,
@@ -62,7 +61,7 @@ const struct tool *const tools_introspect[] = {
                          {.name = "include-internal",
                           .kind = SCHEMA_BOOLEAN,
                           .fallback = "false",
-                          .help = "List internal symbols, too."},
+                          .help = "Internal ones, too."},
                          FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
@@ -94,8 +93,8 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "who-calls",
         .title = "Who calls",
-        .description = "Find callers of a function or macro in evaluated code, "
-                       "loaded files and systems.",
+        .description = "Find callers or callees of a function or macro, with "
+                       "file and line.",
         .fields = FIELDS(
             FIELD_REQUIRED("function"), FIELD_PACKAGE,
             {.name = "direction", .kind = SCHEMA_CHOICE, .choices = directions},
@@ -108,8 +107,7 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "who-references",
         .title = "Who references",
-        .description = "Find what reads, sets or binds a global variable in "
-                       "evaluated code, files and systems.",
+        .description = "Find what reads, sets or binds a global variable.",
         .fields =
             FIELDS(FIELD_REQUIRED("variable"), FIELD_PACKAGE, FIELD_SESSION),
         .level = TOOL_SAFE,
@@ -142,8 +140,8 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "describe-system",
         .title = "Describe system",
-        .description = "Describe an ASDF system without loading it: version, "
-                       "author, dependencies, files.",
+        .description = "Describe an ASDF system, loaded or not: dependencies, "
+                       "files.",
         .fields = FIELDS(FIELD_REQUIRED("system"), FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
@@ -154,8 +152,7 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "list-systems",
         .title = "List systems",
-        .description = "List ASDF systems: the loaded ones, then those that "
-                       "load-system can find.",
+        .description = "List ASDF systems: loaded ones, then loadable ones.",
         .fields = FIELDS(FIELD_OPTIONAL("pattern"),
                          {.name = "limit",
                           .kind = SCHEMA_INTEGER,

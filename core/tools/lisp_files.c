@@ -202,7 +202,7 @@ static enum status read_one(const struct tool_request *request,
         return ST_LIMIT;
     if (sent)
         return visit(context, file->path, unsaved->text);
-    enum status status = text_decode(arena, content.bytes, &text);
+    enum status status = text_decode(arena, content.bytes, SIZE_MAX, &text);
     if (status == ST_OK)
         return visit(context, file->path, text.text);
     return status == ST_INVALID ? ST_OK : status;

@@ -125,8 +125,7 @@ static enum status list_directory(const struct tool_request *request,
 const struct tool tool_list_directory = {
     .name = "list-directory",
     .title = "List directory",
-    .description =
-        "List a folder of the workspace: names, sizes in bytes, times (UTC).",
+    .description = "List a folder of the workspace: names, sizes, times (UTC).",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -7,14 +7,13 @@ const struct tool *const tools_measure[] = {
     &(const struct tool){
         .name = "time-execution",
         .title = "Time execution",
-        .description = "Evaluate Lisp code and time it: values, real, run and "
-                       "GC time, bytes consed.",
+        .description = "Evaluate Lisp code and measure time, GC and bytes "
+                       "consed.",
         .fields = FIELDS(FIELD_CODE, FIELD_PACKAGE,
                          {.name = "runs",
                           .kind = SCHEMA_INTEGER,
                           .min = 1,
-                          .max = LIMIT_RUNS,
-                          .help = "Number of runs."},
+                          .max = LIMIT_RUNS},
                          FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .destructive = true,
@@ -25,15 +24,14 @@ const struct tool *const tools_measure[] = {
     &(const struct tool){
         .name = "profile-code",
         .title = "Profile code",
-        .description = "Profile Lisp code: evaluate it, count and time calls "
-                       "to the functions of a package.",
-        .fields = FIELDS(
-            FIELD_CODE,
-            {.name = "package",
-             .kind = SCHEMA_STRING,
-             .package = true,
-             .help = "Whose functions to measure; default: the current one."},
-            FIELD_SESSION),
+        .description = "Evaluate Lisp code; count and time the calls of a "
+                       "package's functions.",
+        .fields = FIELDS(FIELD_CODE,
+                         {.name = "package",
+                          .kind = SCHEMA_STRING,
+                          .package = true,
+                          .help = "Default: current."},
+                         FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .destructive = true,
         .open_world = true,
@@ -43,8 +41,8 @@ const struct tool *const tools_measure[] = {
     &(const struct tool){
         .name = "trace-evaluation",
         .title = "Trace evaluation",
-        .description = "Evaluate Lisp code with functions traced for this "
-                       "call: nested calls, arguments, values.",
+        .description = "Evaluate Lisp code with functions traced: nested "
+                       "calls, arguments, values.",
         .fields = FIELDS(FIELD_CODE,
                          {.name = "functions",
                           .kind = SCHEMA_STRING,
@@ -60,8 +58,7 @@ const struct tool *const tools_measure[] = {
     &(const struct tool){
         .name = "memory-report",
         .title = "Memory report",
-        .description = "Memory of the session: heap in use, limit, "
-                       "collections, bytes consed.",
+        .description = "Memory of the session: heap, limit, collections.",
         .fields = FIELDS({.name = "collect",
                           .kind = SCHEMA_BOOLEAN,
                           .help = "Collect garbage first."},

@@ -56,13 +56,12 @@ static const struct schema_field fields[] = {
         {
             .name = "modified",
             .kind = SCHEMA_STRING,
-            .help = "Replacement for original.",
+            .help = "Its replacement.",
         },
     [EVERYWHERE] =
         {
             .name = "all",
             .kind = SCHEMA_BOOLEAN,
-            .help = "Wherever it occurs.",
         },
     [LINE] =
         {

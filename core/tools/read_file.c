@@ -31,7 +31,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = 1,
             .max = INT32_MAX,
-            .help = "Number of lines.",
+            .help = "Lines.",
         },
     [SHOW] =
         {
@@ -238,7 +238,7 @@ static enum status read_file(const struct tool_request *request,
 const struct tool tool_read_file = {
     .name = "read-file",
     .title = "Read file",
-    .description = "Read a text file of the workspace, or some of its lines.",
+    .description = "Read a text file of the workspace.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -34,7 +34,7 @@ static const struct schema_field fields[] = {
         {
             .name = "pattern",
             .kind = SCHEMA_STRING,
-            .help = "Regex: shows matching lines.",
+            .help = "Regex: matching lines.",
         },
     {0},
 };
@@ -72,8 +72,7 @@ static enum status read_output(const struct tool_request *request,
 const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
-    .description =
-        "Read part of a long output, by the id in the shortened answer.",
+    .description = "Read part of a long output, by the id in its answer.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

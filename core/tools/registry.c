@@ -4,23 +4,28 @@
 
 #include "tools/sets.h"
 
-/* Each set: its name in options, and its tools; those of an editor are not
-   known here. */
+/* Each set: its name in options, its tools, those of an editor being unknown
+   here, and whether it is offered when none are chosen. */
 #define SETS(ROW)                                                              \
-    ROW("eval", tools_eval)                                                    \
-    ROW("session", tools_session)                                              \
-    ROW("introspect", tools_introspect)                                        \
-    ROW("files", tools_files)                                                  \
-    ROW("measure", tools_measure)                                              \
-    ROW("emacs", NULL)
+    ROW("eval", tools_eval, true)                                              \
+    ROW("session", tools_session, true)                                        \
+    ROW("introspect", tools_introspect, true)                                  \
+    ROW("files", tools_files, true)                                            \
+    ROW("measure", tools_measure, true)                                        \
+    ROW("debug", tools_debug, true)                                            \
+    ROW("step", tools_step, false)                                             \
+    ROW("threads", tools_threads, false)                                       \
+    ROW("replay", tools_replay, false)                                         \
+    ROW("emacs", NULL, true)
 
 #define SEPARATOR ", "
-#define ROW(name, tools) {name, tools},
-#define NAME(name, tools) SEPARATOR name
+#define ROW(name, tools, offered) {name, tools, offered},
+#define NAME(name, tools, offered) SEPARATOR name
 
 static const struct {
     const char *name;
     const struct tool *const *tools; /* ends with NULL; NULL: of an editor */
+    bool offered;                    /* unless others are chosen */
 } sets[] = {SETS(ROW)};
 
 #define SET_COUNT (sizeof sets / sizeof *sets)
@@ -32,12 +37,26 @@ const char *registry_set_names(void)
 
 static enum status find_set(struct str name, unsigned *set)
 {
+    if (str_eq(name, STR("all"))) {
+        *set = REGISTRY_ALL_SETS;
+        return ST_OK;
+    }
     for (size_t i = 0; i < SET_COUNT; i++)
         if (str_eq(name, str_from(sets[i].name))) {
             *set = 1u << i;
             return ST_OK;
         }
     return ST_MISSING;
+}
+
+unsigned registry_default_sets(void)
+{
+    unsigned chosen = 0;
+
+    for (size_t i = 0; i < SET_COUNT; i++)
+        if (sets[i].offered)
+            chosen |= 1u << i;
+    return chosen;
 }
 
 enum status registry_read_sets(struct str names, unsigned *chosen)

@@ -13,11 +13,15 @@
 /* Chosen sets are a number with one bit for each. */
 #define REGISTRY_ALL_SETS (~0u)
 
+/* Those that are offered when none are chosen: not "step", "threads" and
+   "replay", for which models would have to read more. */
+unsigned registry_default_sets(void);
+
 /* The names of the sets, separated by ", ". */
 const char *registry_set_names(void);
 
-/* Reads set names separated by commas. ST_MISSING when one of them names no
-   set. */
+/* Reads set names separated by commas, or "all" among them. ST_MISSING when one
+   of them names no set. */
 enum status MUST_CHECK registry_read_sets(struct str names, unsigned *chosen);
 
 /* Whether the set of the tools that an editor offers is one of CHOSEN. The

@@ -404,8 +404,8 @@ static enum status handle(const struct tool_request *request,
 const struct tool tool_rename_symbol = {
     .name = "rename-symbol",
     .title = "Rename symbol",
-    .description = "Rename a symbol in all Lisp files, in one review; comments "
-                   "and strings are listed.",
+    .description = "Rename a symbol in all Lisp files, in one review; lists "
+                   "comments and strings.",
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,

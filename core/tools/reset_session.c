@@ -30,8 +30,8 @@ static enum status reset_session(const struct tool_request *request,
 const struct tool tool_reset_session = {
     .name = "reset-session",
     .title = "Reset session",
-    .description = "Clear all definitions of the Lisp session and return to "
-                   "CL-USER. Loaded systems stay.",
+    .description = "Clear all definitions of the Lisp session. Loaded systems "
+                   "stay.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

@@ -9,10 +9,6 @@
 #include "gate/place.h"
 #include "tools/sets.h"
 
-/* Characters that are shown of a line. */
-#define SHOWN_CHARS 200
-#define SHOWN_BEFORE 60 /* the match, in a long line */
-
 /* The work (strand.h) of finding and opening a file or a folder. */
 #define LOOK 8192
 
@@ -137,32 +133,13 @@ static enum status look_into(struct search *search,
     return status;
 }
 
-/* Appends LINE; of a long one the part around AT, where the match begins. */
-static void show_line(struct buf *out, struct str line, size_t at)
-{
-    struct str head = utf8_head(line, SHOWN_CHARS);
-
-    if (at + SHOWN_BEFORE > head.n && head.n < line.n) {
-        struct str before = utf8_tail(str_make(line.p, at), SHOWN_BEFORE);
-        size_t from = at - before.n;
-
-        if (from > 0)
-            buf_str(out, STR("…"));
-        line = str_make(line.p + from, line.n - from);
-        head = utf8_head(line, SHOWN_CHARS);
-    }
-    utf8_append_visible(out, head);
-    if (head.n < line.n)
-        buf_str(out, STR("…"));
-}
-
 /* TEXT is line number LINE of the file PATH, and matches at its byte AT. */
 static void show_match(struct search *search, struct str path, size_t line,
                        struct str text, size_t at)
 {
     utf8_append_visible(&search->found, path);
     buf_printf(&search->found, ":%zu: ", line);
-    show_line(&search->found, text, at);
+    utf8_append_around(&search->found, text, at);
     buf_byte(&search->found, '\n');
     search->matches++;
 }
@@ -435,8 +412,7 @@ static enum status search_files(const struct tool_request *request,
 const struct tool tool_search_files = {
     .name = "search-files",
     .title = "Search files",
-    .description =
-        "Find a text in the files of the workspace: file, line number, line.",
+    .description = "Find lines with a text in the files of the workspace.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -11,8 +11,8 @@ static const char *const types[] = {
 const struct tool tool_list_definitions = {
     .name = "list-definitions",
     .title = "List definitions",
-    .description = "List what was defined in the Lisp session since its start "
-                   "or reset, and the systems loaded.",
+    .description = "List what the Lisp session has defined, and the systems "
+                   "loaded.",
     .fields = FIELDS({.name = "type",
                       .kind = SCHEMA_CHOICE,
                       .choices = types,
@@ -54,8 +54,8 @@ const struct tool *const tools_session[] = {
     &(const struct tool){
         .name = "restore-session",
         .title = "Restore session",
-        .description = "Undo: return the Lisp session to the state before its "
-                       "last evaluations or to a checkpoint.",
+        .description = "Undo: return the Lisp session to before its last "
+                       "evaluations, or to a checkpoint.",
         .fields = FIELDS(
             {.name = "name", .kind = SCHEMA_NAME, .help = "A checkpoint."},
             {.name = "back",

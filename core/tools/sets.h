@@ -12,6 +12,10 @@ extern const struct tool *const tools_session[];
 extern const struct tool *const tools_introspect[];
 extern const struct tool *const tools_files[];
 extern const struct tool *const tools_measure[];
+extern const struct tool *const tools_debug[];
+extern const struct tool *const tools_step[];
+extern const struct tool *const tools_threads[];
+extern const struct tool *const tools_replay[];
 
 /* Tools with code, each in a file of its name. */
 extern const struct tool tool_compile_form;

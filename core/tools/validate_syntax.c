@@ -34,7 +34,7 @@ static enum status read_text(const struct tool_request *request,
     answer->state = TOOL_FAILED;
     if (result != FILES_OK)
         return ST_OK;
-    enum status status = text_decode(arena, file.bytes, out);
+    enum status status = text_decode(arena, file.bytes, SIZE_MAX, out);
     if (status == ST_INVALID) {
         answer->text =
             arena_printf(arena, "%.*s is not a text file.", STR_ARG(file.name));
@@ -72,8 +72,8 @@ static enum status validate_syntax(const struct tool_request *request,
 const struct tool tool_validate_syntax = {
     .name = "validate-syntax",
     .title = "Validate syntax",
-    .description = "Check parentheses and syntax of Lisp code, or of a file, "
-                   "without evaluating it: where it breaks, what is missing.",
+    .description = "Find where parentheses or syntax break in Lisp code or a "
+                   "file.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

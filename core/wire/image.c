@@ -111,7 +111,8 @@ void image_begin_call(struct image *image, const struct image_task *task)
     begin(image, WIRE_CALL,
           (task->progress ? (unsigned)WIRE_PROGRESS : 0) |
               (task->view ? (unsigned)WIRE_VIEW : 0) |
-              (task->reads ? (unsigned)WIRE_READS : 0),
+              (task->reads ? (unsigned)WIRE_READS : 0) |
+              (task->supplies ? (unsigned)WIRE_SUPPLIES : 0),
           image->last_id + 1);
     wire_put_string(&image->out, task->session);
     wire_put_string(&image->out, task->operation);
@@ -157,6 +158,17 @@ void image_stop(struct image *image, const struct image_call *call)
     if (!end(image))
         log_line(image->log, LOG_ERROR,
                  "image: out of memory, call %" PRIu64 " is not stopped",
+                 call->id);
+}
+
+void image_supply(struct image *image, const struct image_call *call,
+                  struct str line)
+{
+    begin(image, WIRE_INPUT, 0, call->id);
+    wire_put_string(&image->out, line);
+    if (!end(image))
+        log_line(image->log, LOG_ERROR,
+                 "image: out of memory, a line for call %" PRIu64 " is lost",
                  call->id);
 }
 
@@ -263,6 +275,7 @@ static bool read_reply(struct image *image, const struct wire_head *head,
     }
     reply->call = unlink_call(image, link);
     reply->running = false;
+    reply->wants = false;
     reply->error = true;
     if (status == ST_NOMEM)
         reply->text = STR("The answer was lost: out of memory.");
@@ -274,18 +287,20 @@ static bool read_reply(struct image *image, const struct wire_head *head,
     return true;
 }
 
-/* The same with an OUTPUT frame. False when the output is lost because memory
-   ran out or it came too late: the reply contains it anyway. */
+/* The same with an OUTPUT or WANT frame. False when the output is lost because
+   memory ran out or it came too late: the reply contains it anyway. */
 static bool read_output(struct image *image, const struct wire_head *head,
                         struct str body, enum status status,
                         struct image_reply *reply)
 {
     reply->call = *find_link(image, head->id);
     reply->running = true;
+    reply->wants = head->kind == WIRE_WANT;
     reply->error = false;
     reply->missing = false;
+    reply->text = STR("");
     return reply->call != NULL && status == ST_OK &&
-           wire_take_string(&body, &reply->text) == ST_OK;
+           (reply->wants || wire_take_string(&body, &reply->text) == ST_OK);
 }
 
 /* Nothing more is read or sent, because of WHY. */
@@ -364,6 +379,7 @@ static bool refuse_call(struct image *image, struct image_reply *reply)
 {
     reply->call = image_take(image);
     reply->running = false;
+    reply->wants = false;
     reply->error = true;
     reply->missing = false;
     reply->text = image->why;
@@ -382,7 +398,7 @@ bool image_next(struct image *image, struct image_reply *reply)
             give_up(image);
         else if ((head.kind == WIRE_REPLY &&
                   read_reply(image, &head, body, status, reply)) ||
-                 (head.kind == WIRE_OUTPUT &&
+                 ((head.kind == WIRE_OUTPUT || head.kind == WIRE_WANT) &&
                   read_output(image, &head, body, status, reply)))
             return true;
         else if (head.kind == WIRE_WELCOME)

@@ -55,6 +55,7 @@ struct image {
 struct image_reply {
     struct image_call *call; /* waits no longer, unless it is running */
     bool running;            /* the text is output, the reply comes later */
+    bool wants;              /* so is this: it waits for image_supply */
     bool error;
     bool missing;    /* see WIRE_MISSING */
     struct str text; /* valid until the next image_next or image_feed */
@@ -75,6 +76,7 @@ struct image_task {
     bool progress;      /* send output while it runs */
     bool view;          /* see WIRE_VIEW */
     bool reads;         /* see WIRE_READS */
+    bool supplies;      /* see WIRE_SUPPLIES */
 };
 
 /* Each begins a frame that image_send ends. The caller of image_begin_call
@@ -91,6 +93,11 @@ enum status MUST_CHECK image_send(struct image *image, struct image_call *call);
 
 /* Asks the supervisor to stop CALL, whose reply still comes. */
 void image_stop(struct image *image, const struct image_call *call);
+
+/* Sends LINE, LIMIT_INPUT bytes at most, to the code of CALL; it is ignored
+   unless that waits for one. */
+void image_supply(struct image *image, const struct image_call *call,
+                  struct str line);
 
 /* Asks to stop the calls of all other fronts that share the images. Only the
    owner of the images can do that. */

@@ -188,12 +188,18 @@ void wire_put_real(struct buf *out, double value)
     put_eight(out, WIRE_REAL, bits);
 }
 
+void wire_begin_string(struct buf *out, size_t n)
+{
+    char head[5] = {WIRE_STRING};
+
+    assert(n <= LIMIT_FRAME);
+    put_number(head + 1, n, 4);
+    buf_append(out, head, sizeof head);
+}
+
 void wire_put_string(struct buf *out, struct str value)
 {
-    assert(value.n <= LIMIT_FRAME);
-    char head[5] = {WIRE_STRING};
-    put_number(head + 1, value.n, 4);
-    buf_append(out, head, sizeof head);
+    wire_begin_string(out, value.n);
     while (value.n > PIECE) {
         buf_append(out, value.p, PIECE);
         value = str_make(value.p + PIECE, value.n - PIECE);

@@ -15,6 +15,7 @@
 
 #define WIRE_VERSION 3
 #define WIRE_HEAD 16
+#define WIRE_ID_OFFSET 8 /* of the id in the head */
 
 enum wire_kind {
     /* front to supervisor; CALL also supervisor to live image */
@@ -25,19 +26,38 @@ enum wire_kind {
     WIRE_FINISH,   /* answer everything within a time; then, if the front owns
                       the images, they end */
     WIRE_HELLO,    /* the first frame: which version the front speaks */
+    WIRE_INPUT,    /* a line for the call with this id, whose code reads; also
+                      supervisor to live image */
 
     /* supervisor to live image */
     WIRE_KEEP = 8, /* make a sleeping copy; answered by KEPT */
 
     /* live image to supervisor */
-    WIRE_KEPT = 12, /* the copy's process; its socket comes along */
-    WIRE_WOKEN,     /* the copy that was woken is now the live image */
+    WIRE_NATIVE = 10,  /* how many functions are native and wait to be, and what
+                      prevents it (enum native_obstacle) */
+    WIRE_OUTCOME = 11, /* the process that replaces the image when the call with
+                     this id has been answered, and the number of the error
+                     that it comes from; its socket comes along */
+    WIRE_KEPT,         /* the copy's process; its socket comes along */
+    WIRE_WOKEN,        /* the copy that was woken is now the live image */
+    WIRE_WANT,   /* the code of the call with this id waits for INPUT; also
+                    supervisor to front */
+    WIRE_FROZEN, /* a process that sleeps at an error of the call with this
+                    id, its number, and that of its evaluation */
 
     /* supervisor to front; REPLY also live image to supervisor */
     WIRE_REPLY = 16, /* answers a CALL or READ */
     WIRE_OUTPUT,     /* new lines of output of a CALL with WIRE_PROGRESS */
     WIRE_WELCOME     /* answers HELLO: the version of the supervisor, and why it
                         refuses the front, if it does */
+};
+
+/* Why functions stay interpreted, in NATIVE. */
+enum native_obstacle {
+    NATIVE_UNHINDERED,
+    NATIVE_NO_COMPILER, /* there is no C compiler */
+    NATIVE_NO_FOLDER,   /* there is no place for its files */
+    NATIVE_OBSTACLES
 };
 
 enum wire_flag {
@@ -52,8 +72,9 @@ enum wire_flag {
                           what was printed meanwhile */
     WIRE_MISSING = 16, /* REPLY: the session or output that a CALL with
                           WIRE_VIEW is about does not exist */
-    WIRE_READS = 32    /* CALL to the supervisor: the operation changes nothing
+    WIRE_READS = 32,   /* CALL to the supervisor: the operation changes nothing
                           that a checkpoint would keep */
+    WIRE_SUPPLIES = 64 /* CALL to the supervisor: WANT gets an INPUT */
 };
 
 /* Bytes of a field that is a number, and of one that is a string without its
@@ -116,6 +137,9 @@ void wire_put_bool(struct buf *out, bool value);
 void wire_put_int(struct buf *out, int64_t value);
 void wire_put_real(struct buf *out, double value);
 void wire_put_string(struct buf *out, struct str value);
+
+/* The start of a string of N bytes, which the caller appends. */
+void wire_begin_string(struct buf *out, size_t n);
 
 /* The mark that ends the output of a call in both pipes of a live image: the
    session's random key, then the id of the call. */
