@@ -13,24 +13,26 @@
 #include "image/names.h"
 
 /* Below the folder of all caches; the number is the user's. */
-#define PLACE "ecl-mcp/lisp-%u"
+#define PLACE "ecl-mcp/lisp-%u%s"
 
 /* In the private temporary folder. */
 #define SUBSTITUTE "lisp"
 
-void cache_find(char path[HOMES_PATH])
+void cache_find(char path[HOMES_PATH], enum cache_reach reach)
 {
+    static const char *const ends[] = {"", "-network", "-off"};
     const char *caches = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     char real[HOMES_PATH];
     int n = 0;
 
     if (caches && caches[0] == '/')
-        n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches,
-                     (unsigned)geteuid());
+        n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches, (unsigned)geteuid(),
+                     ends[reach]);
     else if (home && home[0] == '/' && realpath(home, real))
         n = snprintf(path, HOMES_PATH, "%s/.cache/" PLACE,
-                     strcmp(real, "/") == 0 ? "" : real, (unsigned)geteuid());
+                     strcmp(real, "/") == 0 ? "" : real, (unsigned)geteuid(),
+                     ends[reach]);
     if (n <= 0 || n >= HOMES_PATH)
         path[0] = '\0';
 }
@@ -114,7 +116,7 @@ void cache_open_unconfined(void)
     char folder[HOMES_PATH + 1];
 
     (void)unsetenv(NAME_CACHE);
-    cache_find(path);
+    cache_find(path, CACHE_UNCONFINED);
     cache_open(path, true);
     if (path[0] == '\0')
         return;

@@ -9,9 +9,17 @@
 
 #include "image/homes.h"
 
-/* The path of the cache below XDG_CACHE_HOME or the home of HOME; "" without
-   such a folder. */
-void cache_find(char path[HOMES_PATH]);
+/* What code may reach that loads from a cache, and so the code that others put
+   there: those that may do more have a cache of their own. */
+enum cache_reach {
+    CACHE_CONFINED,
+    CACHE_NETWORK,   /* sockets, too */
+    CACHE_UNCONFINED /* all that the user may do */
+};
+
+/* The path of the cache for REACH below XDG_CACHE_HOME or the home of HOME; ""
+   without such a folder. */
+void cache_find(char path[HOMES_PATH], enum cache_reach reach);
 
 /* Resolves the links in PATH, which cache_find has found; with MAKING, makes
    the folder first, with mode 0700, if it is missing. PATH becomes "" when that

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,6 +55,7 @@ void connection_take(struct connection *connection,
     int *pipes = connection->pipes;
 
     memset(connection, 0, sizeof *connection);
+    connection->aside = -1;
     memcpy(connection->key, open_message->key, sizeof connection->key);
     connection->socket = make_private(fds[CONTROL_SOCKET]);
     pipes[CONNECTION_STDOUT] = make_private(fds[CONTROL_STDOUT]);
@@ -97,6 +99,22 @@ void connection_repair(const struct connection *connection)
 
 /* --- From the supervisor ------------------------------------------------ */
 
+/* Waits until there is something to read from the socket, and meanwhile does
+   what else there is to do. */
+static void wait_for_frame(struct connection *connection)
+{
+    while (connection->aside >= 0) {
+        struct pollfd fds[] = {{connection->socket, POLLIN, 0},
+                               {connection->aside, POLLIN, 0}};
+
+        if (poll(fds, 2, -1) < 0)
+            continue; // a signal
+        if (fds[0].revents)
+            return;
+        connection->take_aside(connection);
+    }
+}
+
 /* Reads from the socket; with WAIT at least one byte. When it has ended, this
    image ends. */
 static void fill(struct connection *connection, bool wait)
@@ -107,6 +125,8 @@ static void fill(struct connection *connection, bool wait)
 
         if (!room)
             connection_give_up("no memory for a call");
+        if (wait)
+            wait_for_frame(connection);
         n = recv(connection->socket, room, CHUNK, wait ? 0 : MSG_DONTWAIT);
         if (n > 0) {
             connection->in.n += (size_t)n;
@@ -155,12 +175,44 @@ void connection_next(struct connection *connection, struct wire_head *head,
            ST_MISSING) {
         buf_consume(&connection->in, connection->used);
         connection->used = 0;
+        if (connection->in.n == 0)
+            buf_trim(&connection->in, CHUNK);
         fill(connection, true);
     }
     if (status != ST_OK)
         connection_give_up("an invalid frame");
     note_stops(connection);
     connection->used += WIRE_HEAD + head->size;
+}
+
+bool connection_take_input(struct connection *connection, uint64_t id,
+                           struct str *line)
+{
+    struct str rest;
+    struct wire_head head;
+    struct str body;
+
+    fill(connection, false);
+    rest = unread(connection);
+    while (wire_frame(rest, &head, &body) == ST_OK) {
+        if (head.kind == WIRE_INPUT && head.id == id && body.n > 0) {
+            // the frame stays where it is, for no call
+            memset(connection->in.p + (rest.p - connection->in.p) +
+                       WIRE_ID_OFFSET,
+                   0, sizeof head.id);
+            return wire_take_string(&body, line) == ST_OK;
+        }
+        rest.p += WIRE_HEAD + head.size;
+        rest.n -= WIRE_HEAD + head.size;
+    }
+    return false;
+}
+
+bool connection_has_more(const struct connection *connection)
+{
+    struct pollfd fd = {connection->socket, POLLIN, 0};
+
+    return connection->used < connection->in.n || poll(&fd, 1, 0) != 0;
 }
 
 /* Whether call ID was stopped; if so, forgets that. */
@@ -232,6 +284,40 @@ void connection_send(struct connection *connection, enum wire_kind kind,
 {
     size_t start = wire_begin(&connection->out, kind, 0, id);
 
+    wire_put_int(&connection->out, number);
+    wire_end(&connection->out, start);
+    send_out(connection, fd);
+}
+
+void connection_send_frozen(struct connection *connection, uint64_t id,
+                            pid_t pid, int64_t number, int64_t evaluation)
+{
+    size_t start = wire_begin(&connection->out, WIRE_FROZEN, 0, id);
+
+    wire_put_int(&connection->out, pid);
+    wire_put_int(&connection->out, number);
+    wire_put_int(&connection->out, evaluation);
+    wire_end(&connection->out, start);
+    send_out(connection, -1);
+}
+
+void connection_send_native(struct connection *connection,
+                            const int64_t counts[3])
+{
+    size_t start = wire_begin(&connection->out, WIRE_NATIVE, 0, 0);
+
+    for (int i = 0; i < 3; i++)
+        wire_put_int(&connection->out, counts[i]);
+    wire_end(&connection->out, start);
+    send_out(connection, -1);
+}
+
+void connection_send_outcome(struct connection *connection, uint64_t id,
+                             pid_t pid, int64_t number, int fd)
+{
+    size_t start = wire_begin(&connection->out, WIRE_OUTCOME, 0, id);
+
+    wire_put_int(&connection->out, pid);
     wire_put_int(&connection->out, number);
     wire_end(&connection->out, start);
     send_out(connection, fd);

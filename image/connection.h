@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -25,6 +26,11 @@ enum { CONNECTION_STDOUT, CONNECTION_STDERR, CONNECTION_PIPES };
 
 struct connection {
     int socket;
+    int aside; /* another descriptor; while no frame waits and it can be read
+                  from, take_aside is called. -1: none */
+    void (*take_aside)(struct connection *connection);
+    int asker; /* of a checkpoint: over which a later image asks it for copies
+                  that work; -1: none */
     int pipes[CONNECTION_PIPES];            /* write ends */
     struct stat identity[CONNECTION_PIPES]; /* of the pipes, to see whether
                                                descriptors 1 and 2 lead there */
@@ -56,6 +62,9 @@ void connection_replace(struct connection *connection, int socket);
 void connection_next(struct connection *connection, struct wire_head *head,
                      struct str *body);
 
+/* Whether something has come behind the last frame. */
+bool connection_has_more(const struct connection *connection);
+
 /* The call of HEAD begins: writes the marks that end the output of the call
    before it, if HEAD asks for them. True: it was stopped before and must not
    begin. */
@@ -65,6 +74,11 @@ bool connection_begin(struct connection *connection, struct wire_head head);
    again. */
 void connection_repair(const struct connection *connection);
 
+/* Takes the line that has come for call ID, without waiting; *LINE is valid
+   until the next call of these functions. False: none has come. */
+bool connection_take_input(struct connection *connection, uint64_t id,
+                           struct str *line);
+
 /* Answers call ID with TEXT, and with ASIDE, which may be empty; it is left out
    when there is no room for it. */
 void connection_reply(struct connection *connection, uint64_t id, bool error,
@@ -73,5 +87,19 @@ void connection_reply(struct connection *connection, uint64_t id, bool error,
 /* Sends a frame whose body is one number. FD goes with it, unless it is -1. */
 void connection_send(struct connection *connection, enum wire_kind kind,
                      uint64_t id, int64_t number, int fd);
+
+/* While call ID runs: process PID is error NUMBER, frozen, which belongs to
+   EVALUATION. */
+void connection_send_frozen(struct connection *connection, uint64_t id,
+                            pid_t pid, int64_t number, int64_t evaluation);
+
+/* Sends a NATIVE with its three numbers. */
+void connection_send_native(struct connection *connection,
+                            const int64_t counts[3]);
+
+/* Process PID, which FD wakes, is the outcome of error NUMBER, and is to
+   replace this image when call ID has been answered. */
+void connection_send_outcome(struct connection *connection, uint64_t id,
+                             pid_t pid, int64_t number, int fd);
 
 #endif

@@ -46,8 +46,9 @@ enum control_fd {
     CONTROL_FDS
 };
 
-/* Sleeping copies that a session may have, named and unnamed. */
-#define CONTROL_SPARED_MAX (2 * LIMIT_CHECKPOINTS)
+/* Sleeping copies that a session may have: checkpoints, named and unnamed, and
+   frozen errors. */
+#define CONTROL_SPARED_MAX (2 * LIMIT_CHECKPOINTS + LIMIT_FROZEN_ERRORS)
 
 /* Why a call is stopped. */
 enum stop_why {

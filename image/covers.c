@@ -228,6 +228,13 @@ static void close_goal(struct search *search, const char *path)
         (void)close(fd); // was only a name
 }
 
+/* Whether there is no room for more: code may have made very many, and each of
+   them costs time whenever the workspace has changed. */
+static bool is_full(const struct search *search)
+{
+    return search->covers->closed.n + search->covers->fixed.n >= LIMIT_COVERS;
+}
+
 /* NAME in FOLDER fits the first name of a pattern whose others are REST. */
 static void found(struct search *search, const char *folder, const char *name,
                   const char *rest)
@@ -235,7 +242,7 @@ static void found(struct search *search, const char *folder, const char *name,
     char path[SANDBOX_PATH];
     struct stat status;
 
-    if (!join(folder, name, path) ||
+    if (is_full(search) || !join(folder, name, path) ||
         fstatat(search->workspace, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (*rest == '\0') {
@@ -257,8 +264,7 @@ static void expand(struct search *search, const char *folder,
     DIR *entries;
     const struct dirent *entry;
 
-    if (n >= sizeof name ||
-        search->covers->closed.n + search->covers->fixed.n >= LIMIT_COVERS)
+    if (n >= sizeof name || is_full(search))
         return;
     memcpy(name, pattern, n);
     name[n] = '\0';

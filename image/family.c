@@ -170,21 +170,39 @@ struct walk {
 static bool is_spared(const struct family_member *member,
                       const struct family_spared *spared)
 {
-    return member->spared || (spared && spared->below && member->below);
+    return member->spared || (spared && member->below);
+}
+
+/* Whether the family has made GROUP, in which process PID of it is: it has made
+   the session, or its member leads the group, or the image that SPARED tells of
+   did. Code can join other groups of the session that it shares with us. */
+static bool is_ours(const struct family *family,
+                    const struct family_spared *spared, pid_t pid, pid_t group)
+{
+    if (group <= 1 || group == getpgrp())
+        return false;
+    if (getsid(pid) != getsid(0) || (spared && group == spared->group))
+        return true;
+    for (size_t i = 0; i < family->n; i++)
+        if (family->list[i].pid == group)
+            return true;
+    return false;
 }
 
 /* Sends the signal of WALK to MEMBER; if it stops, to its whole group. */
-static void signal_member(struct walk *walk, const struct family_member *member)
+static void signal_member(const struct family *family, struct walk *walk,
+                          const struct family_member *member)
 {
     pid_t group = walk->signal == SIGSTOP ? getpgid(member->pid) : -1;
 
-    if (group > 1 && group != getpgrp())
+    if (is_ours(family, walk->spared, member->pid, group))
         (void)kill(-group, SIGSTOP); // it may just have ended
     (void)kill(member->pid, walk->signal);
     walk->sent++;
 }
 
-/* The members from FIRST on are new; BELOW: they descend from a spared one.
+/* The members from FIRST on are new; BELOW: they descend from the image that
+   stays.
    They are dealt with at once: against a fork bomb no time must be lost. */
 static void meet(struct family *family, struct walk *walk, size_t first,
                  bool below)
@@ -195,7 +213,7 @@ static void meet(struct family *family, struct walk *walk, size_t first,
         member->below = below;
         member->spared = is_one_of(member->pid, walk->spared);
         if (walk->signal != 0 && !is_spared(member, walk->spared))
-            signal_member(walk, member);
+            signal_member(family, walk, member);
     }
 }
 
@@ -212,9 +230,10 @@ static void go(struct family *family, pid_t root, struct walk *walk)
     }
     meet(family, walk, 0, false);
     for (size_t next = 0; next < family->n && family->n <= walk->most; next++) {
-        bool below = family->list[next].spared || family->list[next].below;
-        size_t first = family->n;
         pid_t pid = family->list[next].pid;
+        bool below = family->list[next].below ||
+                     (walk->spared && walk->spared->image == pid);
+        size_t first = family->n;
 
         if (all.n > 0)
             pick_children(family, &all, pid);
@@ -295,4 +314,15 @@ size_t family_kill(pid_t root, const struct family_spared *spared)
         return 0;
     family_stop(root, spared);
     return signal_all(root, spared, SIGKILL, &sum);
+}
+
+void family_continue(pid_t root, const struct family_spared *spared)
+{
+    struct family family = {NULL, 0, 0};
+
+    family_find(&family, root, spared);
+    for (size_t i = 0; i < family.n; i++)
+        if (family.list[i].spared)
+            (void)kill(family.list[i].pid, SIGCONT); // it may have ended
+    family_release(&family);
 }

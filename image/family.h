@@ -15,7 +15,7 @@ struct family_member {
     pid_t pid;
     pid_t parent;
     bool spared; /* it is one of those to spare */
-    bool below;  /* it descends from one of those */
+    bool below;  /* it descends from the image that stays */
 };
 
 /* A zeroed struct is empty. */
@@ -29,7 +29,8 @@ struct family {
 struct family_spared {
     const int32_t *pids;
     size_t n;
-    bool below; /* their descendants, too */
+    pid_t image; /* of this one the descendants, too; 0: of none */
+    pid_t group; /* of an image that may have ended; 0: of none */
 };
 
 /* Finds the descendants of ROOT, in the order of generations. They come and go
@@ -47,13 +48,17 @@ bool family_is_crowded(pid_t root, const struct family_spared *spared,
 
 /* Stops all processes of the family of ROOT but SPARED ones (SIGSTOP), until no
    new ones come up. Whole process groups are stopped at once, which leaves a
-   fork bomb no time; so a spared process in one of them may be stopped, too. No
-   process of the family may be in the group of this process. */
+   fork bomb no time; so a spared process in one of them may be stopped, too. In
+   groups that others may be in, processes are stopped one by one. */
 void family_stop(pid_t root, const struct family_spared *spared);
 
 /* The same, so that none can start another, and kills them. Returns how many it
    has found, those included that have ended and wait to be noticed: to be
    repeated until there are none. */
 size_t family_kill(pid_t root, const struct family_spared *spared);
+
+/* Continues those of the family of ROOT that are SPARED, and no other process,
+   whatever numbers that names (SIGCONT). */
+void family_continue(pid_t root, const struct family_spared *spared);
 
 #endif

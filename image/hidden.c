@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -44,16 +45,9 @@ static void release_paths(struct hidden_paths *paths)
 void hidden_release(struct hidden *hidden)
 {
     release_paths(&hidden->secrets);
+    release_paths(&hidden->inside);
     release_paths(&hidden->ways);
     release_paths(&hidden->looked);
-}
-
-static bool has_path(const struct hidden_paths *paths, const char *name)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        if (strcmp(paths->list[i].name, name) == 0)
-            return true;
-    return false;
 }
 
 static bool reserve(struct hidden_paths *paths)
@@ -71,26 +65,71 @@ static bool reserve(struct hidden_paths *paths)
     return true;
 }
 
+static const struct hidden_path *find_path(const struct hidden_paths *paths,
+                                           const char *name)
+{
+    for (size_t i = 0; i < paths->n; i++)
+        if (strcmp(paths->list[i].name, name) == 0)
+            return &paths->list[i];
+    return NULL;
+}
+
+/* Notes what is at PATH, and for a secret over which something is mounted now
+   what there was BEFORE. */
+static void identify(struct hidden_path *path, const struct hidden *before)
+{
+    const char *name = path->name[0] != '\0' ? path->name : "/";
+    const struct hidden_path *known;
+    struct statx status;
+
+    if (statx(AT_FDCWD, name, 0, STATX_INO | STATX_CTIME, &status) < 0)
+        return;
+    path->device = makedev(status.stx_dev_major, status.stx_dev_minor);
+    path->number = status.stx_ino;
+    path->changed.tv_sec = status.stx_ctime.tv_sec;
+    path->changed.tv_nsec = status.stx_ctime.tv_nsec;
+    if (!before || (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0)
+        return;
+    known = find_path(&before->secrets, path->name);
+    if (!known)
+        return;
+    path->device = known->device;
+    path->number = known->number;
+}
+
+/* Adds PATH, whose name is not its own yet. */
+static void take_path(struct hidden *hidden, struct hidden_paths *paths,
+                      struct hidden_path path)
+{
+    path.name = reserve(paths) ? strdup(path.name) : NULL;
+    hidden->failed = hidden->failed || !path.name;
+    if (path.name)
+        paths->list[paths->n++] = path;
+}
+
 static void add_path(struct hidden *hidden, struct hidden_paths *paths,
                      const char *name)
 {
-    struct hidden_path path = {.name = NULL};
+    char copy[SANDBOX_PATH];
+    struct hidden_path path = {.name = copy};
     const char *slash = strrchr(name, '/');
-    struct stat status;
 
-    if (has_path(paths, name))
+    if (find_path(paths, name))
         return;
-    if (reserve(paths))
-        path.name = strdup(name);
-    hidden->failed = hidden->failed || !path.name;
-    if (!path.name)
-        return;
+    (void)snprintf(copy, sizeof copy, "%s", name); // no path is longer
     path.start = slash ? (size_t)(slash - name) + 1 : 0;
-    if (stat(name[0] != '\0' ? name : "/", &status) == 0) {
-        path.device = status.st_dev;
-        path.number = status.st_ino;
-    }
-    paths->list[paths->n++] = path;
+    identify(&path, hidden->before);
+    take_path(hidden, paths, path);
+}
+
+/* Whether file NUMBER on DEVICE is one of PATHS. */
+static bool has_file(const struct hidden_paths *paths, dev_t device,
+                     ino_t number)
+{
+    for (size_t i = 0; number != 0 && i < paths->n; i++)
+        if (paths->list[i].number == number && paths->list[i].device == device)
+            return true;
+    return false;
 }
 
 static bool paths_have(const struct hidden_paths *paths, const char *way,
@@ -115,6 +154,7 @@ bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
                 dev_t device, ino_t number)
 {
     return paths_have(&hidden->secrets, way, name, device, number) ||
+           has_file(&hidden->inside, device, number) ||
            paths_have(&hidden->ways, way, name, device, number);
 }
 
@@ -133,17 +173,53 @@ static void note_ways(struct hidden *hidden, const char *path)
     }
 }
 
+/* Notes the files directly in the secret PATH, if that is a folder, which have
+   another name. */
+static void note_inside(struct hidden *hidden, const char *path)
+{
+    DIR *open = opendir(path);
+    size_t left = LIMIT_SECRET_NAMES;
+    char none[] = "";
+    const struct dirent *entry;
+    struct stat status;
+
+    while (open && left-- > 0 && hidden->inside.n < LIMIT_SECRET_INSIDE &&
+           (entry = readdir(open)))
+        if (fstatat(dirfd(open), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISREG(status.st_mode) && status.st_nlink > 1 &&
+            !has_file(&hidden->inside, status.st_dev, status.st_ino))
+            take_path(hidden, &hidden->inside,
+                      (struct hidden_path){.name = none,
+                                           .device = status.st_dev,
+                                           .number = status.st_ino});
+    if (open)
+        (void)closedir(open); // was only read
+}
+
 /* PATH must stay hidden, and the path to which its links lead. */
 static void hide(struct hidden *hidden, const char *path)
 {
+    const struct hidden_path *added;
     char real[SANDBOX_PATH];
 
     add_path(hidden, &hidden->secrets, path);
     note_ways(hidden, path);
+    added = find_path(&hidden->secrets, path);
+    if (!added || added->number == 0)
+        return; // there is nothing yet
+    note_inside(hidden, path);
     if (!realpath(path, real) || strcmp(real, path) == 0)
         return;
     add_path(hidden, &hidden->secrets, real);
     note_ways(hidden, real);
+}
+
+/* Whether file NUMBER on DEVICE is one of the secrets, or directly in one. */
+static bool is_secret(const struct hidden *hidden, dev_t device, ino_t number)
+{
+    return has_file(&hidden->secrets, device, number) ||
+           has_file(&hidden->inside, device, number);
 }
 
 /* Joins FOLDER and NAME; false when that is too long. */
@@ -155,22 +231,26 @@ static bool join(char path[SANDBOX_PATH], const char *folder, const char *name)
 }
 
 /* Hides the entries of FOLDER whose names fit PATTERN, one name, or when that
-   is NULL all whose names are secret (MORE are further patterns). Looks at
-   *LEFT entries at most, and counts them off. */
+   is NULL all whose names are secret (MORE are further patterns), and other
+   names of secrets that are known. Looks at *LEFT entries at most, and counts
+   them off. */
 static void hide_entries(struct hidden *hidden, const char *folder,
                          const char *pattern, const char *const *more,
                          size_t *left)
 {
-    DIR *open = opendir(folder[0] != '\0' ? folder : "/");
+    DIR *open = opendir(folder);
     const struct dirent *entry;
+    struct stat status;
+    bool known = open && fstat(dirfd(open), &status) == 0;
     char path[SANDBOX_PATH];
 
-    while (open && *left > 0 && (entry = readdir(open))) {
+    while (known && *left > 0 && (entry = readdir(open))) {
         struct str name = str_from(entry->d_name);
 
         --*left;
         if ((pattern ? secrets_name_fits(name, str_from(pattern))
-                     : secrets_match(name, more)) &&
+                     : secrets_match(name, more) ||
+                           is_secret(hidden, status.st_dev, entry->d_ino)) &&
             join(path, folder, entry->d_name))
             hide(hidden, path);
     }
@@ -240,27 +320,35 @@ static bool is_writable(const struct sandbox_places *places, const char *path)
     return false;
 }
 
-/* Hides secrets directly in the folders of HOME. */
-static void hide_in_folders(struct hidden *hidden, const char *home,
-                            const struct sandbox *sandbox,
-                            const struct sandbox_places *places)
+/* Hides secrets directly in HOME and, unless that is the root, whose folders
+   are no user's, directly in its folders. A home may hold very many names. */
+static void hide_in_home(struct hidden *hidden, const char *home,
+                         const struct sandbox *sandbox,
+                         const struct sandbox_places *places)
 {
     DIR *open = opendir(home[0] != '\0' ? home : "/");
-    size_t folders = LIMIT_SECRET_FOLDERS;
+    size_t folders = home[0] != '\0' ? LIMIT_SECRET_FOLDERS : 0;
     size_t names = LIMIT_SECRET_NAMES;
+    size_t first = hidden->looked.n;
     const struct dirent *entry;
     char path[SANDBOX_PATH];
 
-    while (open && folders > 0 && (entry = readdir(open))) {
-        if (entry->d_name[0] == '.' || !is_folder(dirfd(open), entry) ||
+    while (open && (entry = readdir(open))) {
+        if (secrets_match(str_from(entry->d_name), sandbox->secrets) &&
+            join(path, home, entry->d_name))
+            hide(hidden, path);
+        if (folders == 0 || entry->d_name[0] == '.' ||
+            !is_folder(dirfd(open), entry) ||
             !join(path, home, entry->d_name) || is_writable(places, path))
             continue;
         folders--;
         add_path(hidden, &hidden->looked, path);
-        hide_entries(hidden, path, NULL, sandbox->secrets, &names);
     }
     if (open)
         (void)closedir(open); // was only read
+    for (size_t i = first; i < hidden->looked.n; i++)
+        hide_entries(hidden, hidden->looked.list[i].name, NULL,
+                     sandbox->secrets, &names);
 }
 
 static void hide_home(struct hidden *hidden, const struct home *home,
@@ -268,17 +356,13 @@ static void hide_home(struct hidden *hidden, const struct home *home,
                       const struct sandbox_places *places)
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
-    size_t left = SIZE_MAX;
 
     hide_patterns(hidden, home, secrets_patterns);
     hide_patterns(hidden, home, sandbox->secrets);
     note_ways(hidden, path);
     add_path(hidden, &hidden->ways, path);
-    if (home->within[0] != '\0')
-        return;
-    hide_entries(hidden, path, NULL, sandbox->secrets, &left);
-    if (path[0] != '\0') // the folders of the root are no user's
-        hide_in_folders(hidden, path, sandbox, places);
+    if (home->within[0] == '\0')
+        hide_in_home(hidden, path, sandbox, places);
 }
 
 /* Hides the tickets that exist, also where CACHE says. Their folder does not
@@ -308,16 +392,23 @@ static void hide_secrets(struct hidden *hidden, const struct sandbox *sandbox,
 }
 
 enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
-                        const struct sandbox_places *places)
+                        const struct sandbox_places *places,
+                        const struct hidden *before)
 {
-    *hidden = (struct hidden){.failed = false};
+    *hidden = (struct hidden){.before = before};
     for (size_t i = 0; hidden_places[i]; i++)
         hide(hidden, hidden_places[i]);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
         hide(hidden, hidden_from_root[i]);
     hidden->system = hidden->secrets.n;
+    // those of the system have no other names; the others cannot be seen twice
+    release_paths(&hidden->inside);
+    for (size_t i = 0; before && i < before->inside.n; i++)
+        take_path(hidden, &hidden->inside, before->inside.list[i]);
     hide_secrets(hidden, sandbox, places);
     for (size_t i = 0; i < hidden->ways.n; i++)
-        add_path(hidden, &hidden->looked, hidden->ways.list[i].name);
+        if (!find_path(&hidden->looked, hidden->ways.list[i].name))
+            take_path(hidden, &hidden->looked, hidden->ways.list[i]);
+    hidden->before = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;
 }

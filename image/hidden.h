@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/status.h"
 #include "image/sandbox.h"
@@ -17,6 +18,7 @@ struct hidden_path {
     size_t start; /* of its last name; the folder is what is before that */
     dev_t device; /* of what is there, links followed; number 0: nothing */
     ino_t number;
+    struct timespec changed; /* its entries, or the folder itself */
 };
 
 struct hidden_paths {
@@ -30,21 +32,27 @@ struct hidden {
                                     a folder with all that is in it */
     size_t system;               /* how many of them are the system's; they
                                     come first */
-    struct hidden_paths ways;    /* the folders on the way to them, "" included;
-                                    also folders in which secrets may appear */
-    struct hidden_paths looked;  /* the folders whose entries were looked at; if
-                                    none has changed, neither has all this,
-                                    except Kerberos tickets */
+    struct hidden_paths inside; /* the files directly in those that are folders,
+                                   without names: they may have others */
+    struct hidden_paths ways;   /* the folders on the way to them, "" included;
+                                   also folders in which secrets may appear */
+    struct hidden_paths looked; /* the folders whose entries were looked at; if
+                                   none has changed, neither has all this,
+                                   except Kerberos tickets */
+    const struct hidden *before; /* as hidden_find is told, until it returns */
     bool failed;                 /* memory ran out */
 };
 
 /* Finds what must stay hidden: in the homes of PLACES all that patterns name,
    and in the folders directly in a home (at most LIMIT_SECRET_FOLDERS, not
-   those whose names start with a dot) what has the name of a secret. ST_NOMEM:
-   without memory. Release it in either case. */
+   those whose names start with a dot) what has the name of a secret, or is the
+   same file as one. BEFORE, unless NULL, is what was found before mounts were
+   laid over it: which files those are cannot be seen since. ST_NOMEM: without
+   memory. Release it in either case. */
 enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct sandbox *sandbox,
-                                   const struct sandbox_places *places);
+                                   const struct sandbox_places *places,
+                                   const struct hidden *before);
 void hidden_release(struct hidden *hidden);
 
 /* Whether NAME in the folder WAY ("" is the root) is secret or a way, by name

@@ -24,13 +24,14 @@
    holds for longer ends when it lets go. */
 #define END_MS 5000
 
-/* Walks through the family that must find nobody, one after the other: one may
-   miss those who have just changed parents. */
+/* Walks through the family that must find nobody, one after the other, with a
+   pause between them: one may miss those who have just changed parents. */
 #define QUIET 2
 
 static struct keeper {
     int control;
     pid_t image;      /* whose end is reported */
+    pid_t group;      /* of the image, also when that has ended */
     int64_t count_at; /* -1: not before it is asked for */
     bool crowded;     /* all are stopped until SPARE comes */
     int32_t copies[CONTROL_SPARED_MAX];
@@ -82,11 +83,7 @@ static void end_family(const struct family_spared *spared)
     int64_t end = now_ms() + END_MS;
 
     for (int quiet = 0; quiet < QUIET && now_ms() < end;) {
-        if (family_kill(getpid(), spared) == 0) {
-            quiet++;
-            continue;
-        }
-        quiet = 0;
+        quiet = family_kill(getpid(), spared) == 0 ? quiet + 1 : 0;
         reap();
         (void)nanosleep(&pause, NULL); // a signal only shortens it
         reap();
@@ -95,8 +92,10 @@ static void end_family(const struct family_spared *spared)
 
 void keeper_end_family(void)
 {
+    struct family_spared none = {.group = keeper.group};
+
     keeper.image = 0; // nobody is told
-    end_family(NULL);
+    end_family(&none);
 }
 
 /* The image and the sleeping copies stay, as MESSAGE says; everything else
@@ -105,16 +104,18 @@ static void spare(const struct control_message *message)
 {
     struct control_message done = {.kind = CONTROL_SPARED, .pid = message->pid};
     int32_t pids[CONTROL_SPARED_MAX + 1];
-    struct family_spared spared = {
-        .pids = pids, .n = keeper.n + 1, .below = true};
+    struct family_spared spared = {.pids = pids,
+                                   .n = keeper.n + 1,
+                                   .image = message->pid,
+                                   .group = keeper.group};
 
     memcpy(pids, keeper.copies, sizeof keeper.copies);
     pids[keeper.n] = message->pid;
     keeper.image = message->pid;
     end_family(&spared);
+    keeper.group = message->pid;
     // they may have been stopped with their groups
-    for (size_t i = 0; i < spared.n; i++)
-        (void)kill(pids[i], SIGCONT); // it may have ended
+    family_continue(getpid(), &spared);
     keeper.crowded = false;
     keeper.count_at = -1;
     tell(&done);
@@ -133,7 +134,8 @@ static void count(int64_t now)
 {
     struct control_message message = {.kind = CONTROL_CROWDED,
                                       .pid = keeper.image};
-    struct family_spared copies = {.pids = keeper.copies, .n = keeper.n};
+    struct family_spared copies = {
+        .pids = keeper.copies, .n = keeper.n, .group = keeper.group};
     size_t n;
 
     if (!family_is_crowded(getpid(), &copies, LIMIT_PROCESSES, &n)) {
@@ -285,7 +287,7 @@ void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
         become_image(open, fds, manner.counted, image);
     opened.status = pid < 0 ? errno : 0;
     opened.pid = pid > 0 ? pid : 0;
-    keeper.image = opened.pid;
+    keeper.image = keeper.group = opened.pid;
     for (int i = 0; i < CONTROL_KEEPER; i++)
         (void)close(fds[i]); // the image has them
     tell(&opened);

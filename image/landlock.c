@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
    folder holds for everything in it. To leave a secret out, all other names in
-   every folder on the way to it are allowed one by one; what appears in such a
-   folder later is not allowed, either, until the rules are made anew. */
+   every folder on the way to it are allowed one by one, of plain files at most
+   LIMIT_FILES_READABLE; what appears in such a folder later is not allowed,
+   either, until the rules are made anew. */
 #include "image/landlock.h"
 
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "image/folders.h"
 #include "image/hidden.h"
 
@@ -109,17 +111,21 @@ static void allow_around(const struct rules *rules, const char *way)
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     struct stat status;
+    size_t files = 0;
+    bool known = folder && fstat(fd, &status) == 0;
 
     if (!folder && fd >= 0)
         (void)close(fd); // nothing in it gets allowed
     if (!folder)
         return;
-    while (fstat(fd, &status) == 0 && (entry = readdir(folder))) {
+    while (known && (entry = readdir(folder))) {
         uint64_t rights;
 
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         rights = reading_of(fd, entry);
+        if (rights != READING && files++ >= LIMIT_FILES_READABLE)
+            continue;
         if (rights != 0 && !hidden_has(rules->hidden, way, entry->d_name,
                                        status.st_dev, entry->d_ino))
             allow(rules, fd, entry->d_name, rights);
@@ -201,21 +207,22 @@ static void look(struct landlock_mark *mark)
     mark->changed = status.st_ctim;
 }
 
-/* Marks the folders of LOOKED. Without memory there are no marks, and the rules
-   are made anew each time. */
+/* Marks the folders of LOOKED as they were before their entries were read.
+   Without memory there are no marks, and the rules are made anew each time. */
 static void mark(struct landlock *landlock, const struct hidden_paths *looked)
 {
     forget_marks(landlock);
     landlock->marks = calloc(looked->n, sizeof *landlock->marks);
     while (landlock->marks && landlock->n < looked->n) {
+        const struct hidden_path *path = &looked->list[landlock->n];
         struct landlock_mark *next = &landlock->marks[landlock->n];
 
-        next->path = strdup(looked->list[landlock->n].name);
+        *next = (struct landlock_mark){strdup(path->name), path->device,
+                                       path->number, path->changed};
         if (!next->path) {
             forget_marks(landlock);
             return;
         }
-        look(next);
         landlock->n++;
     }
 }
@@ -242,27 +249,31 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-/* Begins rules that keep HIDDEN out of reach: they allow nothing yet. False,
-   with errno: the system refuses. */
+/* Begins rules that keep what is hidden out of reach: they allow nothing yet.
+   False, with errno: the system refuses. */
 static bool begin_rules(struct landlock *landlock,
-                        const struct sandbox *sandbox,
-                        const struct hidden *hidden, struct rules *rules)
+                        const struct sandbox *sandbox, struct rules *rules)
 {
     struct ruleset set = handled_by(landlock->version, sandbox);
 
     rules->handled = set.files;
-    rules->hidden = hidden;
+    rules->hidden = &landlock->hidden;
     rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
     landlock->rules = rules->set;
     if (rules->set >= 0)
-        mark(landlock, &hidden->looked);
+        mark(landlock, &landlock->hidden.looked);
     return rules->set >= 0;
 }
 
 void landlock_open(struct landlock *landlock, int version,
-                   struct sandbox_places *places)
+                   struct sandbox_places *places, struct hidden *hidden)
 {
     *landlock = (struct landlock){.version = version, .rules = -1};
+    if (hidden && version > 0) {
+        landlock->hidden = *hidden;
+        landlock->found = !hidden->failed;
+        *hidden = (struct hidden){.failed = false};
+    }
     for (size_t i = 0; i < SANDBOX_N; i++) {
         const char *path = places->writable[i];
 
@@ -275,13 +286,27 @@ void landlock_open(struct landlock *landlock, int version,
     }
 }
 
+/* Finds what the rules must hide now, unless that is known. */
+static enum status find_hidden(struct landlock *landlock,
+                               const struct sandbox *sandbox,
+                               const struct sandbox_places *places)
+{
+    struct hidden before = landlock->hidden;
+    enum status status = ST_OK;
+
+    if (!landlock->found) {
+        status = hidden_find(&landlock->hidden, sandbox, places, &before);
+        hidden_release(&before);
+    }
+    landlock->found = false;
+    return status;
+}
+
 enum status landlock_renew(struct landlock *landlock,
                            const struct sandbox *sandbox,
                            const struct sandbox_places *places)
 {
-    struct hidden hidden;
     struct rules rules;
-    int fault;
 
     if (landlock->rules >= 0 && (landlock->fresh || is_unchanged(landlock))) {
         landlock->fresh = false;
@@ -289,14 +314,11 @@ enum status landlock_renew(struct landlock *landlock,
     }
     close_one(&landlock->rules);
     errno = ENOMEM;
-    if (hidden_find(&hidden, sandbox, places) == ST_OK &&
-        begin_rules(landlock, sandbox, &hidden, &rules)) {
+    if (find_hidden(landlock, sandbox, places) == ST_OK &&
+        begin_rules(landlock, sandbox, &rules)) {
         allow_reading(&rules);
         allow_folders(&rules, landlock, sandbox);
     }
-    fault = errno;
-    hidden_release(&hidden);
-    errno = fault;
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 
@@ -317,4 +339,5 @@ void landlock_release(struct landlock *landlock)
     for (size_t i = 0; i < SANDBOX_N; i++)
         close_one(&landlock->folders[i]);
     forget_marks(landlock);
+    hidden_release(&landlock->hidden);
 }

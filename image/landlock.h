@@ -23,14 +23,18 @@ struct landlock {
     int rules;              /* the descriptor of the rules; -1: not made yet */
     struct landlock_mark *marks; /* owned */
     size_t n;                    /* of the marks */
+    struct hidden hidden;        /* what the rules hide */
+    bool found;                  /* HIDDEN is for the next rules */
     bool fresh; /* the rules are for the next image, whatever has changed */
 };
 
 /* Opens the writable folders of PLACES. One that is no longer what its path
    names, or whose path has got a link, cannot be written, and PLACES says so.
-   Rights that VERSION does not know are not restricted. */
+   Rights that VERSION does not know are not restricted. Takes over HIDDEN,
+   unless NULL: what the first rules must hide, as it was found before mounts
+   were laid over it. */
 void landlock_open(struct landlock *landlock, int version,
-                   struct sandbox_places *places);
+                   struct sandbox_places *places, struct hidden *hidden);
 
 /* Makes the rules, unless they are fresh, or the folders on the way to what
    they hide are as they were: code can write only below PLACES, and not read

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -70,6 +71,19 @@ size_t linux_children(pid_t *pids, size_t max)
     return n;
 }
 
+void linux_leave_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    bool none = fd < 0 && errno == ENXIO;
+
+    if (fd >= 0)
+        none = ioctl(fd, TIOCNOTTY) == 0;
+    if (fd >= 0)
+        (void)close(fd); // nothing was written
+    if (!none)
+        (void)setsid(); // slower, and fails only for the leader of a group
+}
+
 void linux_set_name(const char *name)
 {
     (void)prctl(PR_SET_NAME, name, 0, 0, 0); // fails only for a bad pointer
@@ -111,6 +125,31 @@ bool linux_find(pid_t pid, pid_t *parent, int64_t *start)
     // its first thread may end while others run
     return !strchr("ZX", stat_field(fields, STAT_STATE)[0]) ||
            strtol(stat_field(fields, STAT_THREADS), NULL, 10) > 1;
+}
+
+/* Fills FILE with the program that process PID runs. */
+static bool find_program(pid_t pid, struct stat *file)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat(path, file) == 0;
+}
+
+bool linux_is_fork(pid_t pid, pid_t of)
+{
+    char path[64];
+    struct stat threads;
+    struct stat its;
+    struct stat ours;
+
+    if (!find_program(of, &ours))
+        return true; // the system does not tell
+    (void)snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    // this folder has a link for each thread, and two more
+    return stat(path, &threads) == 0 && threads.st_nlink <= 3 &&
+           find_program(pid, &its) && its.st_dev == ours.st_dev &&
+           its.st_ino == ours.st_ino;
 }
 
 bool linux_has_unread(int socket)

@@ -24,6 +24,12 @@ void linux_signal_on_orphaned(int signal);
    Returns their number; 0 when the system does not tell. */
 size_t linux_children(pid_t *pids, size_t max);
 
+/* Gives up the terminal of this process and of those that it starts, so that
+   nothing of them can wait for it or be ended by its keys. The session stays:
+   one of its own would wait for its turn on a busy machine (architecture.md).
+ */
+void linux_leave_terminal(void);
+
 /* Gives this process a NAME of at most 15 bytes. */
 void linux_set_name(const char *name);
 
@@ -35,6 +41,10 @@ bool linux_has_unread(int socket);
    ticks. False when there is no such process, when it has ended (a zombie), or
    when the system does not tell. */
 bool linux_find(pid_t pid, pid_t *parent, int64_t *start);
+
+/* Whether process PID has one thread and runs the same program as process OF,
+   as a fork of that does. True when the system does not tell about OF. */
+bool linux_is_fork(pid_t pid, pid_t of);
 
 /* The monotonic time MS in the clock ticks of linux_find, rounded down. */
 int64_t linux_ticks(int64_t ms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* live.c: see live.h. Everything in C that touches Lisp is here: stacks,
-   signals, streams and the texts of calls; the rest of Lisp is in lisp/. */
+/* live.c: see live.h. Everything in C that touches Lisp is here and in the
+   files that only it includes: stacks, signals, streams and the texts of calls;
+   the rest of Lisp is in lisp/. */
 #include "image/live.h"
 
 #include <fcntl.h>
@@ -15,16 +16,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ecl/ecl.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "image/connection.h"
+#include "image/heap.h"
 #include "image/linux.h"
+#include "image/lisp_text.h"
+#include "image/live_frozen.h"
 #include "image/sleeper.h"
+#include "image/tier.h"
 #include "wire/wire.h"
 
 /* Environment variable with the number of the collector's marker threads. */
@@ -36,8 +41,12 @@ static struct live {
     uint64_t heap;
     cl_object streams[CONNECTION_PIPES];
     cl_object dispatch;
+    cl_object rehearse;
     cl_object finalize;
-    pthread_t thread;                /* the one that serves */
+    cl_object replay;
+    pthread_t thread;                /* the one that serves, */
+    pid_t process;                   /* of this process, */
+    uint64_t id;                     /* the call that runs; 0: none */
     cl_object stop_reason;           /* the variable *STOP-REASON*, */
     cl_object reasons[STOP_REASONS]; /* and its values, keywords */
     cl_object time_limit;            /* the variable *TIME-LIMIT* */
@@ -49,6 +58,9 @@ static volatile sig_atomic_t running;
 
 /* ECL's own handler of SIGINT. */
 static struct sigaction lisp_interrupt;
+
+/* More interrupts than the supervisor, a user and a copy send for one call. */
+#define INTERRUPTS_OF_A_CALL 16
 
 extern void init_lib_ecl_mcp_lisp(cl_object module);
 
@@ -121,6 +133,7 @@ void live_boot(char *name)
 
 void live_prepare(void)
 {
+    tier_prepare();
     (void)cl_funcall(1, symbol("PREPARE"));
 }
 
@@ -132,6 +145,8 @@ static void interrupt(int signal, siginfo_t *info, void *context)
 
     if (running == 0)
         return;
+    if (info->si_code == SI_TIMER)
+        why = STOP_TIME;
     if (info->si_code == SI_QUEUE) {
         if (info->si_value.sival_int / STOP_REASONS != running)
             return;
@@ -139,6 +154,24 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     }
     ECL_SET(live.stop_reason, live.reasons[why]);
     lisp_interrupt.sa_sigaction(signal, info, context);
+}
+
+/* ECL puts an interrupt that comes while interrupts are off into a list whose
+   conses it makes at boot, and takes no cons back when the handler is a
+   function. Without a cons, interrupts are lost: gives it enough for a call. */
+static void allow_interrupts(void)
+{
+    struct ecl_interrupt_struct *queue = ecl_process_env()->interrupt_struct;
+    cl_object rest = queue->signal_queue;
+
+    for (int i = 0; i < INTERRUPTS_OF_A_CALL; i++) {
+        if (rest == ECL_NIL) {
+            queue->signal_queue =
+                cl_make_list(1, ecl_make_fixnum(2 * INTERRUPTS_OF_A_CALL));
+            return;
+        }
+        rest = ecl_cdr(rest);
+    }
 }
 
 /* The parent is gone: the image that this one is a copy of, or the keeper.
@@ -189,57 +222,6 @@ static bool streams_are_open(void)
            cl_open_stream_p(live.streams[CONNECTION_STDERR]) != ECL_NIL;
 }
 
-static cl_object string_to_lisp(struct str s)
-{
-    cl_object string;
-    size_t i;
-    size_t n = 0;
-
-    for (i = 0; i < s.n && (unsigned char)s.p[i] < 0x80; i++)
-        continue;
-    if (i == s.n) {
-        string = ecl_alloc_simple_base_string(s.n);
-        if (s.n > 0)
-            memcpy(string->base_string.self, s.p, s.n);
-        return string;
-    }
-    string = ecl_alloc_simple_extended_string(utf8_count(s));
-    while (s.n > 0) {
-        uint32_t code = 0xfffd;
-        size_t used = utf8_decode(s, &code);
-
-        string->string.self[n++] = (ecl_character)code;
-        s.p += used ? used : 1;
-        s.n -= used ? used : 1;
-    }
-    return string;
-}
-
-/* Appends STRING to OUT, which has LIMIT_OUTPUT_KEPT bytes at most afterwards:
-   the supervisor takes no more. */
-static void string_from_lisp(cl_object string, struct buf *out)
-{
-    static const char end[] = "\n[… the rest is not kept …]";
-    const size_t most = LIMIT_OUTPUT_KEPT - (sizeof end - 1);
-    cl_index n = (cl_index)ecl_length(string); // never negative
-    cl_index i;
-
-    for (i = 0; i < n; i++) {
-        uint32_t code = (uint32_t)ecl_char(string, i);
-        char bytes[4];
-        size_t length;
-
-        if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-            code = 0xfffd;
-        length = utf8_encode(code, bytes);
-        if (out->n + length > most) {
-            buf_str(out, STR(end));
-            return;
-        }
-        buf_append(out, bytes, length);
-    }
-}
-
 static cl_object field_to_lisp(const struct wire_field *field)
 {
     switch (field->type) {
@@ -250,7 +232,7 @@ static cl_object field_to_lisp(const struct wire_field *field)
     case WIRE_REAL:
         return ecl_make_double_float(field->real);
     case WIRE_STRING:
-        return string_to_lisp(field->string);
+        return lisp_text_new(field->string);
     case WIRE_NULL:
     case WIRE_FALSE:
     default:
@@ -268,7 +250,7 @@ static cl_object arguments_to_lisp(struct str body)
     while (wire_take_string(&body, &name) == ST_OK &&
            wire_field(&body, &value) == ST_OK)
         arguments =
-            CONS(CONS(string_to_lisp(name), field_to_lisp(&value)), arguments);
+            CONS(CONS(lisp_text_new(name), field_to_lisp(&value)), arguments);
     return cl_nreverse(arguments);
 }
 
@@ -290,16 +272,16 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
     ECL_CATCH_ALL_BEGIN(env)
     {
         cl_object answer =
-            cl_funcall(3, live.dispatch, string_to_lisp(operation),
+            cl_funcall(3, live.dispatch, lisp_text_new(operation),
                        arguments_to_lisp(body));
 
         cl_object more = ecl_nth_value(env, 2);
 
         error = ecl_nth_value(env, 1) != ECL_NIL;
         if (ECL_STRINGP(answer))
-            string_from_lisp(answer, text);
+            lisp_text_append(answer, text);
         if (ECL_STRINGP(more))
-            string_from_lisp(more, aside);
+            lisp_text_append(more, aside);
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
@@ -347,6 +329,7 @@ static void finalizers_wait(void)
 
 static void call(struct wire_head head, struct str body)
 {
+    int64_t evaluation;
     struct buf text = BUF_EMPTY;
     struct buf aside = BUF_EMPTY;
     bool error;
@@ -362,13 +345,167 @@ static void call(struct wire_head head, struct str body)
     if (!streams_are_open())
         start_streams();
     restore_stack_guard();
+    allow_interrupts();
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
+    live.id = head.id;
+    live.process = getpid();
+    if (wire_take_int(&body, &evaluation) != ST_OK)
+        connection_give_up("a call without the number of its evaluation");
+    live_frozen_call(head.id, (uint64_t)evaluation);
     error = dispatch(body, &text, &aside);
+    live.id = 0;
     running = 0;
-    connection_reply(&live.connection, head.id, error, buf_view(&text),
-                     buf_view(&aside));
+    if (live_frozen_was_adopted()) // the call is the past's, as is the compiler
+        tier_after_copy(&live.connection);
+    else
+        connection_reply(&live.connection, head.id, error, buf_view(&text),
+                         buf_view(&aside));
+    live_frozen_answered();
     buf_release(&text);
     buf_release(&aside);
+}
+
+/* The line that has come for the call that runs, or NIL. */
+static cl_object take_line(void)
+{
+    cl_object line = ECL_NIL;
+    struct str text;
+
+    // an interrupt must not leave this in the middle
+    ecl_disable_interrupts();
+    if (connection_take_input(&live.connection, live.id, &text))
+        line = lisp_text_new(text);
+    ecl_enable_interrupts();
+    return line;
+}
+
+/* The function SUPPLIED-LINE of Lisp: asks for a line for the call that runs,
+   and waits for it; interrupts get through. NIL where nobody can be asked:
+   between calls, in other threads, and in processes that code has forked. */
+static cl_object supplied_line(void)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct pollfd fd = {live.connection.socket, POLLIN, 0};
+    cl_object line = ECL_NIL;
+
+    if (live.id == 0 || live.process != getpid() ||
+        !pthread_equal(pthread_self(), live.thread))
+        ecl_return1(env, ECL_NIL);
+    ecl_disable_interrupts();
+    connection_send(&live.connection, WIRE_WANT, live.id, 0, -1);
+    ecl_enable_interrupts();
+    while ((line = take_line()) == ECL_NIL)
+        (void)poll(&fd, 1, -1); // what has come is looked at, whatever it is
+    ecl_return1(env, line);
+}
+
+/* The function INTERRUPT-AFTER of Lisp, in a copy that works: interrupts it
+   after MILLISECONDS, as the supervisor would at the time limit. */
+static cl_object interrupt_after(cl_object milliseconds)
+{
+    cl_env_ptr env = ecl_process_env();
+    int64_t ms = ecl_to_int64_t(milliseconds);
+    struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000 * 1000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGINT};
+    timer_t timer;
+
+    running = 1; // of the copy nobody else speaks
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        (void)timer_settime(timer, 0, &when, NULL); // else it is ended later
+    ecl_return0(env);
+}
+
+/* A copy was taken, and the session is idle: prepares for the next call, see
+   REHEARSE. */
+static void rehearse(void)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct buf text = BUF_EMPTY;
+
+    if (connection_has_more(&live.connection) || !streams_are_open())
+        return;
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        cl_object answer;
+
+        ECL_SET(live.time_limit, ECL_SYM_VAL(env, live.time_limit));
+        (void)lisp_text_new(STR("as a call makes it"));
+        answer = cl_funcall(1, live.rehearse);
+
+        if (ECL_STRINGP(answer))
+            lisp_text_append(answer, &text);
+    }
+    ECL_CATCH_ALL_IF_CAUGHT
+    {
+        ; // threads of the user may do anything; the next call will show it
+    }
+    ECL_CATCH_ALL_END;
+    buf_release(&text);
+}
+
+/* The heap is loose: gives memory back, unless a call waits. */
+static void give_back(void)
+{
+    if (connection_has_more(&live.connection))
+        return;
+    rehearse(); // overwrites what the last call has left on the stacks
+    // the reader's buffers are as long as the longest token or string
+    ecl_process_env()->string_pool = ECL_NIL;
+    heap_tighten();
+}
+
+static NO_RETURN void serve(void);
+
+/* In a copy of a checkpoint, which is asked to evaluate: it ends with that, or
+   its outcome becomes the live image, and goes on here. */
+static NO_RETURN void replay(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    restore_stack_guard();
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        (void)cl_funcall(1, live.replay);
+    }
+    ECL_CATCH_ALL_IF_CAUGHT
+    {
+        _exit(1); // whoever asks is told
+    }
+    ECL_CATCH_ALL_END;
+    running = 0;
+    if (!live_frozen_was_adopted())
+        _exit(1);
+    tier_after_copy(&live.connection);
+    live_frozen_answered();
+    serve();
+}
+
+/* What a checkpoint does before the supervisor wakes it. */
+static void in_checkpoint(const struct connection *connection)
+{
+    tier_in_copy(connection);
+    if (live_frozen_await())
+        replay();
+}
+
+/* Makes a checkpoint for KEEP number ID. */
+static void keep(uint64_t id, struct str body)
+{
+    int64_t evaluation;
+    bool copied;
+
+    if (wire_take_int(&body, &evaluation) != ST_OK)
+        connection_give_up("a KEEP without the number of an evaluation");
+    if (heap_is_loose())
+        give_back();
+    tier_before_copy();
+    live_frozen_before_copy((uint64_t)evaluation);
+    copied = sleeper_leave(&live.sleepers, &live.connection, id, in_checkpoint);
+    live_frozen_after_copy(copied);
+    tier_after_copy(&live.connection);
+    if (copied)
+        rehearse();
 }
 
 static NO_RETURN void serve(void)
@@ -381,7 +518,7 @@ static NO_RETURN void serve(void)
         if (head.kind == WIRE_CALL)
             call(head, body);
         else if (head.kind == WIRE_KEEP)
-            sleeper_leave(&live.sleepers, &live.connection, head.id);
+            keep(head.id, body);
     }
 }
 
@@ -417,11 +554,19 @@ static void find_names(void)
     };
 
     live.dispatch = symbol("DISPATCH");
+    live.rehearse = symbol("REHEARSE");
     live.finalize = symbol("RUN-FINALIZERS");
+    live.replay = symbol("REPLAY-ASKED");
+    ecl_def_c_function(symbol("SUPPLIED-LINE"),
+                       (cl_objectfn_fixed)supplied_line, 0);
+    ecl_def_c_function(symbol("INTERRUPT-AFTER"),
+                       (cl_objectfn_fixed)interrupt_after, 1);
     live.stop_reason = symbol("*STOP-REASON*");
     live.time_limit = symbol("*TIME-LIMIT*");
     ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.rehearse);
     ecl_register_root(&live.finalize);
+    ecl_register_root(&live.replay);
     ecl_register_root(&live.stop_reason);
     ecl_register_root(&live.time_limit);
     for (size_t i = 0; i < STOP_REASONS; i++) {
@@ -437,7 +582,7 @@ void live_run(const struct control_message *open_message,
 {
     live.heap = open_message->heap;
     connection_take(&live.connection, open_message, fds);
-    (void)setsid(); // a process group of its own, and no terminal
+    (void)setpgid(0, 0); // a group, which keys of no terminal reach
     live.stack_limit = ecl_process_env()->cs_limit;
     live.thread = pthread_self();
     find_names();
@@ -446,6 +591,8 @@ void live_run(const struct control_message *open_message,
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);
     ecl_register_root(&live.streams[CONNECTION_STDERR]);
     start_streams();
+    live_frozen_begin(&live.connection, &live.sleepers);
+    tier_begin(&live.connection);
     take_signals();
     serve();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* live.h: Lisp in a process: booted once in the zygote, then run in each fork
-   of it. Only live.c includes ecl.h. */
+   of it. Only live*.c and lisp_text.c include ecl.h. */
 #ifndef IMAGE_LIVE_H
 #define IMAGE_LIVE_H
 

@@ -267,6 +267,7 @@ int main(int argc, char **argv)
         return 2;
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
+    linux_leave_terminal();
     linux_adopt_orphans();
     put_temporary_aside();
     sandbox_find_places(&sandbox, NULL,

@@ -30,6 +30,27 @@ static const struct {
 
 #define PROGRAM "/proc/self/exe"
 
+/* What tells any user which keys, locks and shared objects other programs have,
+   whose calls the filter refuses. */
+static const char *const of_others[] = {
+    "/proc/keys",
+    "/proc/locks",
+    "/proc/sysvipc",
+    NULL,
+};
+
+/* What root opens by its name alone, without any capability, and what shows the
+   memory of the kernel and of all programs, or steers them. Landlock cannot
+   leave single names out of /proc, in which new ones come up all the time. */
+static const char *const of_kernel[] = {
+    "/proc/kcore",       "/proc/kmsg",          "/proc/kpagecount",
+    "/proc/kpageflags",  "/proc/kpagecgroup",   "/proc/sysrq-trigger",
+    "/proc/slabinfo",    "/proc/vmallocinfo",   "/proc/timer_list",
+    "/proc/sched_debug", "/proc/iomem",         "/proc/ioports",
+    "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
+    "/sys/fs/pstore",    "/sys/firmware",       NULL,
+};
+
 static void close_one(int fd)
 {
     if (fd >= 0)
@@ -118,7 +139,12 @@ static bool hide_secrets(const struct hidden *hidden)
     bool done = make_nothing(&nothing) && !hidden->failed;
 
     for (size_t i = hidden->system; done && i < hidden->secrets.n; i++)
-        done = hide(&nothing, hidden->secrets.list[i].name);
+        if (hidden->secrets.list[i].number != 0) // there is something
+            done = hide(&nothing, hidden->secrets.list[i].name);
+    for (size_t i = 0; done && of_others[i]; i++)
+        done = hide(&nothing, of_others[i]);
+    for (size_t i = 0; done && geteuid() == 0 && of_kernel[i]; i++)
+        done = hide(&nothing, of_kernel[i]);
     release_nothing(&nothing);
     return done;
 }

@@ -4,15 +4,22 @@
 #ifndef IMAGE_NAMES_H
 #define IMAGE_NAMES_H
 
-/* At most 15 bytes: of a live image, of the keeper of a session, and of a copy
-   that sleeps as a checkpoint. "pkill ecl" in an evaluation must not reach the
-   last. */
+/* At most 15 bytes: of a live image, of the keeper of a session, and of copies
+   that sleep, as a checkpoint or at an error. "pkill ecl" in an evaluation must
+   not reach the last two. */
 #define NAME_LIVE "ecl-mcp-image"
 #define NAME_KEEPER "ecl-mcp-keeper"
 #define NAME_SLEEPER "mcp-sleeper"
+#define NAME_FROZEN "mcp-frozen"
+
+/* The same of a process that compiles for an image. */
+#define NAME_COMPILER "mcp-compiler"
 
 /* Environment variable with the folder of Lisp's compiled files, which ends in
    a slash. */
 #define NAME_CACHE "ECL_MCP_CACHE"
+
+/* Environment variable that says whether functions become native: on. */
+#define NAME_NATIVE "ECL_MCP_NATIVE"
 
 #endif

@@ -59,7 +59,8 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     homes_find(places->homes);
     places->tickets = getenv("KRB5CCNAME");
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    cache_find(places->writable[SANDBOX_CACHE]);
+    cache_find(places->writable[SANDBOX_CACHE],
+               sandbox->network ? CACHE_NETWORK : CACHE_CONFINED);
     refuse(sandbox, SANDBOX_ROOT, places);
     refuse(sandbox, SANDBOX_CACHE, places);
     if (temporary)

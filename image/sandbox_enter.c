@@ -66,12 +66,12 @@ static void prepare(const struct work *w)
     if (w->temporary)
         w->temporary(w->places);
     sandbox_make_cache(w->sandbox, w->places);
-    if (hidden_find(&hidden, w->sandbox, w->places) != ST_OK)
+    if (hidden_find(&hidden, w->sandbox, w->places, NULL) != ST_OK)
         hidden.failed = true; // this is reported
     prepared->whole =
         mounts_make(&prepared->mounts, w->sandbox, &hidden, w->places);
-    hidden_release(&hidden);
-    landlock_open(&prepared->landlock, version, w->places);
+    landlock_open(&prepared->landlock, version, w->places, &hidden);
+    hidden_release(&hidden); // nothing, if that has it
     // a home folder may hold thousands of files; what fails is tried again
     prepared->landlock.fresh =
         version > 0 &&

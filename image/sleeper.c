@@ -47,7 +47,8 @@ static void drop_signals(const sigset_t *set)
 /* In the copy: sleeps until the supervisor wakes it with one byte, and is the
    live image then; ends when the supervisor closes the other end. Signals that
    are sent to it meanwhile are meant for other processes: it drops them. */
-static void sleep_until_woken(struct connection *connection, int socket)
+static void sleep_until_woken(struct connection *connection, int socket,
+                              sleeper_guest *guest)
 {
     sigset_t signals;
     sigset_t before;
@@ -57,11 +58,15 @@ static void sleep_until_woken(struct connection *connection, int socket)
     (void)sigdelset(&signals, SIGCONT);  // comes before it is woken
     (void)sigprocmask(SIG_SETMASK, &signals, &before); // cannot fail
     connection_replace(connection, socket);
-    (void)setsid(); // the end of the original must not reach this copy
+    (void)setpgid(0, 0); // the end of the original must not reach this copy
     linux_set_name(NAME_SLEEPER);
     linux_signal_on_orphaned(SIGRTMAX);
     // from here on this copy counts as asleep
-    if (!send_byte(connection->socket) || !wait_byte(connection->socket))
+    if (!send_byte(connection->socket))
+        _exit(0);
+    if (guest)
+        guest(connection);
+    if (!wait_byte(connection->socket))
         _exit(0);
     drop_signals(&signals);
     (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
@@ -69,8 +74,7 @@ static void sleep_until_woken(struct connection *connection, int socket)
     connection_send(connection, WIRE_WOKEN, 0, getpid(), -1);
 }
 
-/* Waits for the copies that have ended. */
-static void reap(struct sleepers *sleepers)
+void sleepers_reap(struct sleepers *sleepers)
 {
     size_t i = 0;
 
@@ -82,31 +86,48 @@ static void reap(struct sleepers *sleepers)
     }
 }
 
-void sleeper_leave(struct sleepers *sleepers, struct connection *connection,
-                   uint64_t id)
+bool sleeper_make(struct sleepers *sleepers, struct connection *connection,
+                  sleeper_guest *guest, pid_t *pid, int *socket)
 {
     int pair[2] = {-1, -1};
-    pid_t pid = -1;
-    bool asleep;
 
-    reap(sleepers);
+    sleepers_reap(sleepers);
+    *pid = -1;
+    *socket = -1;
     if (sleepers->n < SLEEPER_MAX &&
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0)
-        pid = fork();
-    if (pid == 0) {
+        *pid = fork();
+    if (*pid == 0) {
         (void)close(pair[0]); // the supervisor's
         sleepers->n = 0;      // they are the original's
-        sleep_until_woken(connection, pair[1]);
-        return;
+        sleep_until_woken(connection, pair[1], guest);
+        return true;
     }
     if (pair[1] >= 0)
         (void)close(pair[1]); // the copy has it
-    if (pid > 0)
-        sleepers->pids[sleepers->n++] = pid;
+    if (*pid > 0)
+        sleepers->pids[sleepers->n++] = *pid;
     // asleep, the copy no longer depends on this process
-    asleep = pid > 0 && wait_byte(pair[0]);
-    connection_send(connection, WIRE_KEPT, id, asleep ? pid : 0,
-                    asleep ? pair[0] : -1);
+    if (*pid > 0 && wait_byte(pair[0])) {
+        *socket = pair[0];
+        return false;
+    }
+    *pid = 0;
     if (pair[0] >= 0)
-        (void)close(pair[0]); // the supervisor has it
+        (void)close(pair[0]); // it leads to nothing
+    return false;
+}
+
+bool sleeper_leave(struct sleepers *sleepers, struct connection *connection,
+                   uint64_t id, sleeper_guest *guest)
+{
+    pid_t pid;
+    int socket;
+
+    if (sleeper_make(sleepers, connection, guest, &pid, &socket))
+        return false;
+    connection_send(connection, WIRE_KEPT, id, pid, socket);
+    if (socket >= 0)
+        (void)close(socket); // the supervisor has it
+    return pid > 0;
 }

@@ -455,6 +455,18 @@ static void add_signals(struct filter_program *program, int landlock)
                         covered ? 0 : EPERM);
 }
 
+/* Images are in the session of the server: what is in its group gets the
+   signals that are meant for it, and sends some to it. */
+static void add_groups(struct filter_program *program)
+{
+    size_t call = program_call(program, SCMP_SYS(setpgid));
+
+    program_load(program, 1);
+    program_answer_if(program, (uint32_t)getpgrp(), EPERM);
+    program_answer(program, 0);
+    program_end(program, call);
+}
+
 void syscall_arguments_add(struct filter_program *program,
                            const struct sandbox *sandbox, int landlock)
 {
@@ -470,4 +482,5 @@ void syscall_arguments_add(struct filter_program *program,
     add_clone(program);
     add_numbers(program);
     add_signals(program, landlock);
+    add_groups(program);
 }

@@ -67,7 +67,6 @@ static const int processes[] = {
     SCMP_SYS(getppid),
     SCMP_SYS(getpgid),
     SCMP_SYS(getpgrp),
-    SCMP_SYS(setpgid),
     SCMP_SYS(getsid),
     SCMP_SYS(setsid),
     SCMP_SYS(pidfd_open),

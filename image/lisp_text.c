@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lisp_text.c: see lisp_text.h. */
+#include "image/lisp_text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+cl_object lisp_text_new(struct str s)
+{
+    cl_object string;
+    size_t i;
+    size_t n = 0;
+
+    for (i = 0; i < s.n && (unsigned char)s.p[i] < 0x80; i++)
+        continue;
+    if (i == s.n) {
+        string = ecl_alloc_simple_base_string(s.n);
+        if (s.n > 0)
+            memcpy(string->base_string.self, s.p, s.n);
+        return string;
+    }
+    string = ecl_alloc_simple_extended_string(utf8_count(s));
+    while (s.n > 0) {
+        uint32_t code = 0xfffd;
+        size_t used = utf8_decode(s, &code);
+
+        string->string.self[n++] = (ecl_character)code;
+        s.p += used ? used : 1;
+        s.n -= used ? used : 1;
+    }
+    return string;
+}
+
+void lisp_text_append(cl_object string, struct buf *out)
+{
+    static const char end[] = "\n[… the rest is not kept …]";
+    const size_t most = LIMIT_OUTPUT_KEPT - (sizeof end - 1);
+    cl_index n = (cl_index)ecl_length(string); // never negative
+    cl_index i;
+
+    for (i = 0; i < n; i++) {
+        uint32_t code = (uint32_t)ecl_char(string, i);
+        char bytes[4];
+        size_t length;
+
+        if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            code = 0xfffd;
+        length = utf8_encode(code, bytes);
+        if (out->n + length > most) {
+            buf_str(out, STR(end));
+            return;
+        }
+        buf_append(out, bytes, length);
+    }
+}

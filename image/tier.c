@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tier.c: see tier.h. */
+#include "image/tier.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ecl/ecl.h>
+
+#include "image/linux.h"
+#include "image/names.h"
+
+static struct tier {
+    cl_object prepare;
+    cl_object run;
+    cl_object abandon;
+    cl_object finish;
+    cl_object version;
+    cl_object state;
+    pid_t owner;     /* the live image */
+    pid_t self;      /* which has prepared a job */
+    int ends[2];     /* of its pipe; -1: there is none */
+    int64_t said[3]; /* what the supervisor knows */
+} tier = {.ends = {-1, -1}};
+
+static cl_object find(const char *name)
+{
+    return ecl_make_symbol(name, "ECL-MCP");
+}
+
+void tier_prepare(void)
+{
+    tier.prepare = find("PREPARE-JOB");
+    tier.run = find("RUN-JOB");
+    tier.abandon = find("ABANDON-JOB");
+    tier.finish = find("FINISH-JOB");
+    tier.version = find("INTERPRETED-VERSION");
+    tier.state = find("NATIVE-STATE");
+    // symbols of a package are never collected
+}
+
+/* The interpreted version of FUNCTION if that has become native, or FUNCTION.
+ */
+static cl_object version_of(cl_object function)
+{
+    cl_type type = ecl_t_of(function);
+
+    if (tier.version && (type == t_cfun || type == t_cclosure))
+        return cl_funcall(2, tier.version, function);
+    return function;
+}
+
+/* Stores in *FUNCTION the library's definition of NAME. */
+static void find_original(cl_object (**function)(cl_object), const char *name)
+{
+    void *found;
+
+    if (*function)
+        return;
+    found = dlsym(RTLD_NEXT, name);
+    memcpy(function, &found, sizeof found);
+}
+
+/* The definition of a function that has become native is that of its
+   interpreted version, and so is its file: a closure has no room for one. */
+cl_object cl_function_lambda_expression(cl_object function)
+{
+    static cl_object (*original)(cl_object);
+
+    find_original(&original, "cl_function_lambda_expression");
+    return original(version_of(function));
+}
+
+cl_object si_compiled_function_file(cl_object function)
+{
+    static cl_object (*original)(cl_object);
+
+    find_original(&original, "si_compiled_function_file");
+    return original(version_of(function));
+}
+
+static void close_end(int end)
+{
+    if (tier.ends[end] >= 0)
+        (void)close(tier.ends[end]);
+    tier.ends[end] = -1;
+}
+
+/* Calls the Lisp function NAME with DESCRIPTOR, unless that is -1. It handles
+   its errors; what gets through all the same changes nothing. True: it returns
+   true. */
+static bool call_lisp(cl_object name, int descriptor)
+{
+    cl_env_ptr env = ecl_process_env();
+    volatile bool result = false;
+
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        cl_object value =
+            descriptor < 0 ? cl_funcall(1, name)
+                           : cl_funcall(2, name, ecl_make_fixnum(descriptor));
+
+        result = value != ECL_NIL;
+    }
+    ECL_CATCH_ALL_END;
+    return result;
+}
+
+/* Tells the supervisor how far native code is, if that has changed. */
+static void say_state(struct connection *connection)
+{
+    cl_env_ptr env = ecl_process_env();
+    int64_t state[3] = {0, 0, 0};
+    volatile bool known = false;
+
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        (void)cl_funcall(1, tier.state);
+        known = env->nvalues == 3;
+        for (int i = 0; known && i < 3; i++)
+            state[i] = ecl_to_fixnum(env->values[i]);
+    }
+    ECL_CATCH_ALL_END;
+    if (!known || memcmp(state, tier.said, sizeof state) == 0)
+        return; // no functions become native, or none has since
+    memcpy(tier.said, state, sizeof state);
+    connection_send_native(connection, state);
+}
+
+void tier_begin(struct connection *connection)
+{
+    tier.owner = getpid();
+    tier.said[0] = -1;
+    say_state(connection);
+}
+
+void tier_before_copy(void)
+{
+    if (!call_lisp(tier.prepare, -1))
+        return;
+    tier.self = getpid();
+    if (pipe2(tier.ends, O_CLOEXEC) < 0) {
+        tier.ends[0] = tier.ends[1] = -1;
+        (void)call_lisp(tier.abandon, -1); // it has a job for certain
+    }
+}
+
+/* In the process that compiles: it belongs to nobody, reports to the pipe, and
+   can be killed. */
+static NO_RETURN void become_compiler(const struct connection *connection)
+{
+    sigset_t none;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    linux_set_name(NAME_COMPILER);
+    // what stops its group must not stop the copy, or the image once woken
+    (void)setpgid(0, 0);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
+    (void)close(connection->socket);             // the copy's,
+    if (connection->asker >= 0)
+        (void)close(connection->asker); // and this
+    close_end(0);
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+        dup2(null, STDERR_FILENO) < 0)
+        _exit(1);
+    for (int i = 0; i < CONNECTION_PIPES; i++)
+        (void)close(connection->pipes[i]);
+    (void)call_lisp(tier.run, tier.ends[1]);
+    _exit(0);
+}
+
+/* Starts the compiler for the job that was prepared. */
+static void start_compiler(const struct connection *connection)
+{
+    // forked twice: the keeper adopts the second one, and waits for it
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (fork() == 0)
+            become_compiler(connection);
+        _exit(0);
+    }
+    if (pid > 0)
+        (void)waitpid(pid, NULL, 0); // it ends at once
+    close_end(1);
+}
+
+void tier_in_copy(const struct connection *connection)
+{
+    if (tier.ends[1] < 0)
+        return;
+    start_compiler(connection);
+    close_end(0);
+}
+
+static void take_result(struct connection *connection);
+
+/* The result of the compiler will come. */
+static void expect_result(struct connection *connection)
+{
+    close_end(1);
+    if (connection->aside >= 0)
+        (void)close(connection->aside); // of a job that was given up
+    connection->aside = tier.ends[0];
+    connection->take_aside = take_result;
+}
+
+/* The result is there, or the compiler has ended without one. What was defined
+   meanwhile comes next, without a copy: none may be made before the next call.
+ */
+static void take_result(struct connection *connection)
+{
+    int result = connection->aside;
+
+    connection->aside = -1;
+    tier.ends[0] = -1;
+    (void)call_lisp(tier.finish, result); // closes it
+    tier_before_copy();
+    if (tier.ends[1] >= 0) {
+        start_compiler(connection);
+        expect_result(connection);
+    }
+    say_state(connection);
+}
+
+/* This copy was woken; what is compiled belongs to another process, and so does
+   what the supervisor knows. */
+static void begin_anew(struct connection *connection)
+{
+    if (tier.self != 0)
+        (void)call_lisp(tier.abandon, -1); // there was a job at some time
+    if (connection->aside >= 0)
+        (void)close(connection->aside);
+    connection->aside = -1;
+    tier.ends[0] = -1;
+    tier.self = 0;
+    tier_begin(connection);
+}
+
+void tier_after_copy(struct connection *connection)
+{
+    if (getpid() != tier.owner)
+        begin_anew(connection);
+    else if (tier.ends[1] >= 0)
+        expect_result(connection);
+    say_state(connection);
+}
