@@ -29,6 +29,15 @@ evaluated.")
 caller seems to have passed."
   function environment (arguments '()) (known nil))
 
+(defun passed-arguments (function index)
+  "Returns the arguments of the call that FUNCTION, at INDEX of the invocation
+history, was making, as far as they can be found, and T; or NIL and NIL when they
+are unknown. The function PASSED stands for native code whose call failed at
+once; see NATIVE-HEADER."
+  (cond ((eq function 'passed) (values (variables-at index +unknown+) t))
+        ((functionp function) (pending-arguments index))
+        (t (values '() nil))))
+
 (defun collect-frames (base)
   "Returns the innermost frames above the index BASE of the invocation history,
 at most +FRAMES-KEPT+, and how many more there may be. The first one has no
@@ -40,15 +49,16 @@ function: it is the call that the innermost function was making."
     (setf callee (first frames))
     (loop while (and (> index base) (< count +frames-kept+))
           do (let ((function (history-function index)))
-               (when (and callee (functionp function))
+               (when callee
                  (multiple-value-bind (arguments known)
-                     (pending-arguments index)
+                     (passed-arguments function index)
                    (setf (frame-arguments callee) arguments
                          (frame-known callee) known)))
                (setf callee nil)
                (unless (hidden-frame-p function)
-                 (setf callee (make-frame function
-                                          (variables-at index +unknown+)))
+                 (setf callee (multiple-value-call #'make-frame
+                                (native-frame
+                                 function (variables-at index +unknown+))))
                  (push callee frames)
                  (incf count)))
              (decf index))
@@ -182,7 +192,9 @@ have passed. CONDITION ended the evaluation."
                           names (frame-variables frame)
                           (or (eq function name)
                               (and global
-                                   (eq function (fdefinition name))))))))
+                                   (eq (interpreted-version function)
+                                       (interpreted-version
+                                        (fdefinition name)))))))))
             (if (and (or (member "..." texts :test #'equal)
                          (typep condition 'program-error))
                      (frame-known frame)
@@ -207,7 +219,7 @@ backtrace has shown that, or it is not known."
                (< (length *placed*) +places-shown+)
                (not (member function *placed* :test #'eq)))
       (push function *placed*)
-      (ignore-errors (function-place name function)))))
+      (ignore-errors (function-place name (interpreted-version function))))))
 
 (defun frame-text (frame condition)
   "Returns the text of FRAME; CONDITION ended the evaluation."

@@ -43,89 +43,160 @@ the client or NIL."
   "Returns the function that tells whether a string contains PATTERN, regardless
 of case."
   (let* ((pattern (coerce pattern 'simple-string))
-         (count (length pattern)))
-    (declare (fixnum count))
+         (count (length pattern))
+         (plain-test (plain-name-test pattern)))
+    (declare (fixnum count)
+             (function plain-test))
     (lambda (name)
       (declare (string name))
+      (if (typep name 'simple-base-string)
+          (funcall plain-test name)
+          (let ((end (- (length name) count)))
+            (declare (fixnum end))
+            (loop for start of-type fixnum from 0 to end
+                  thereis (loop for i of-type fixnum below count
+                                always (char-equal (char pattern i)
+                                                   (char name
+                                                         (+ start i))))))))))
+
+(defun plain-name-test (pattern)
+  "Returns the function that does the same for simple base strings, of which
+there are many."
+  (let* ((count (length pattern))
+         (upper (map '(vector (unsigned-byte 32))
+                     (lambda (character) (char-code (char-upcase character)))
+                     pattern))
+         (lower (map '(vector (unsigned-byte 32))
+                     (lambda (character) (char-code (char-downcase character)))
+                     pattern)))
+    (declare (fixnum count)
+             (type (simple-array (unsigned-byte 32) (*)) upper lower))
+    (lambda (name)
+      (declare (simple-base-string name)
+               (optimize (speed 3) (safety 0) (debug 0)))
       (let ((end (- (length name) count)))
         (declare (fixnum end))
         (loop for start of-type fixnum from 0 to end
-                thereis (loop for i of-type fixnum below count
-                              always (char-equal (char pattern i)
-                                                 (char name (+ start i)))))))))
+              thereis (loop for i of-type fixnum below count
+                            always (let ((code (char-code
+                                                (schar name (+ start i)))))
+                                     (declare (fixnum code))
+                                     (or (= code (aref upper i))
+                                         (= code (aref lower i))))))))))
 
-(defun matching-symbols (pattern package)
-  "Returns the symbols whose names contain PATTERN: those accessible in PACKAGE
-or, for NIL, those whose home is any package except ours and KEYWORD."
-  (let ((symbols '())
-        (matches-p (name-test pattern)))
-    (declare (function matches-p))
-    (flet ((consider (symbol)
-             (when (funcall matches-p (symbol-name symbol))
-               (push symbol symbols))))
-      (cond (package
-             (do-symbols (symbol package)
-               (consider symbol))
-             (remove-duplicates-fast symbols))
-            (t
-             (dolist (package (list-all-packages))
-               (unless (member (package-name package) '("ECL-MCP" "KEYWORD")
-                               :test #'string=)
-                 (do-home-symbols (symbol package)
-                   (consider symbol))))
-             symbols)))))
+(defun package-rank (package)
+  "Returns the rank of symbols whose home is PACKAGE: 2 for those of the system,
+0 for all others."
+  (if (and (member package *system-packages* :test #'eq)
+           (not (eq package *user-package*)))
+      2
+      0))
 
-(defun package-ranks ()
-  "Returns the table of the ranks of the symbols' home packages: 2 for those of
-the system, 0 for all others."
-  (let ((ranks (make-hash-table :test #'eq)))
-    (dolist (package *system-packages* ranks)
-      (unless (eq package *user-package*)
-        (setf (gethash package ranks) 2)))))
-
-(defun search-rank (symbol pattern ranks)
+(defun search-rank (symbol pattern home-rank external)
   "Returns how far down the answer SYMBOL, which matches PATTERN, stands: names
-that equal the pattern come first, then symbols of the user, then external
-ones. RANKS is from PACKAGE-RANKS."
-  (+ (if (string-equal pattern (symbol-name symbol)) 0 4)
-     (gethash (symbol-package symbol) ranks 0)
-     (if (external-p symbol) 0 1)))
+that equal the pattern come first, then symbols of the user, then EXTERNAL ones.
+HOME-RANK is the rank of its home package."
+  (let ((name (symbol-name symbol)))
+    (+ (if (and (= (length (the string name)) (length (the string pattern)))
+                (string-equal pattern name))
+           0
+           4)
+       home-rank
+       (if external 0 1))))
 
-(defun first-found (symbols pattern count)
-  "Returns the first COUNT of SYMBOLS in the order in which a search for PATTERN
-shows them."
-  (let ((ranks (package-ranks))
-        (groups (make-array 8 :initial-element '()))
-        (found '()))
-    (dolist (symbol symbols)
-      (push symbol (svref groups (search-rank symbol pattern ranks))))
-    (loop for group across groups
-          until (zerop count)
-          do (dolist (symbol (first-sorted group count #'string<))
-               (decf count)
-               (push symbol found)))
-    (nreverse found)))
+(defun make-ranking (pattern count)
+  "Returns two functions. The first takes a symbol that matches PATTERN, the
+rank of its home package, and whether it is external. The second returns the
+first COUNT of these symbols in the order in which a search shows them, and how
+many there are."
+  (let ((adders (make-array 8))
+        (results (make-array 8))
+        (total 0))
+    (declare (fixnum total))
+    (dotimes (i 8)
+      (setf (values (svref adders i) (svref results i)) (make-sorter count)))
+    (values (lambda (symbol home-rank external)
+              (incf total)
+              (funcall (the function
+                            (svref adders (search-rank symbol pattern home-rank
+                                                       external)))
+                       symbol))
+            (lambda ()
+              (let ((symbols (loop for result across results
+                                   append (funcall (the function result)))))
+                (values (subseq symbols 0 (min count (length symbols)))
+                        total))))))
 
-(defun idle-text (symbols pattern)
-  "Returns the sentence about SYMBOLS that match PATTERN and name nothing of the
-kind that was searched for, or NIL when there are none."
-  (let* ((shown 10)
-         (more (- (length symbols) shown)))
+(defun map-accessible-symbols (function package)
+  "Calls FUNCTION once with each symbol that is accessible in PACKAGE."
+  (let ((seen (make-hash-table :test #'eq)))
+    (do-symbols (symbol package)
+      (unless (gethash symbol seen)
+        (setf (gethash symbol seen) t)
+        (funcall (the function function) symbol)))))
+
+(defun map-searched-symbols (function package)
+  "Calls FUNCTION with symbol, rank of its home package, and whether it is
+external there, for the symbols accessible in PACKAGE or, for NIL, those whose
+home is any package except ours and KEYWORD."
+  (declare (function function))
+  (if package
+      (map-accessible-symbols
+       (lambda (symbol)
+         (funcall function symbol (package-rank (symbol-package symbol))
+                  (external-p symbol)))
+       package)
+      (dolist (package (list-all-packages))
+        (unless (member (package-name package) '("ECL-MCP" "KEYWORD")
+                        :test #'string=)
+          (let ((rank (package-rank package)))
+            (map-present-symbols
+             (lambda (symbol external)
+               (when (eq (symbol-package symbol) package)
+                 (funcall function symbol rank external)))
+             package))))))
+
+(defconstant +idle-shown+ 10
+  "Symbols shown that match a search but name nothing of the kind.")
+
+(defun search-symbols (pattern package of-kind-p count)
+  "Looks once at each symbol of the search, as in MAP-SEARCHED-SYMBOLS. Returns
+what a ranking returns for those that match PATTERN and pass OF-KIND-P, at most
+COUNT, and the same for the others that match."
+  (declare (function of-kind-p))
+  (let ((matches-p (name-test pattern)))
+    (declare (function matches-p))
+    (multiple-value-bind (add found) (make-ranking pattern count)
+      (declare (function add found))
+      (multiple-value-bind (add-idle idle) (make-ranking pattern +idle-shown+)
+        (declare (function add-idle idle))
+        (map-searched-symbols
+         (lambda (symbol home-rank external)
+           (when (funcall matches-p (symbol-name symbol))
+             (funcall (if (funcall of-kind-p symbol) add add-idle)
+                      symbol home-rank external)))
+         package)
+        (multiple-value-call #'values (funcall found) (funcall idle))))))
+
+(defun idle-text (symbols total)
+  "Returns the sentence about SYMBOLS, the first of TOTAL that match but name
+nothing of the kind that was searched for, or NIL when there are none."
+  (let ((more (- total (length symbols))))
     (and symbols
          (format nil "Other symbols that match: ~{~a~^, ~}~@[, … ~:d more~]."
-                 (mapcar #'symbol-text (first-found symbols pattern shown))
+                 (mapcar #'symbol-text symbols)
                  (and (plusp more) more)))))
 
-(defun miss-search (pattern kind package idle)
-  "Answers that nothing was found for PATTERN, KIND and PACKAGE. IDLE are the
-symbols that match but name nothing of that kind."
+(defun miss-search (pattern kind package others)
+  "Answers that nothing was found for PATTERN, KIND and PACKAGE. OTHERS is the
+sentence about symbols that match but name nothing of that kind, or NIL."
   (miss "No ~a matching ~s found~@[ in package ~a~].~@[ ~a~]~@[ ~a~]"
         (if (or (null kind) (string-equal kind "all"))
             "definition"
             (string-downcase kind))
         (shorten pattern +argument-characters+)
         (and package (package-name-short package))
-        (idle-text idle pattern)
+        others
         (and (find-if (lambda (character) (find character "*?.^$[\\"))
                       pattern)
              "The pattern is a plain substring, without wildcards.")))
@@ -139,19 +210,18 @@ name something of KIND: at most LIMIT, in PACKAGE or in all packages."
   (with-misses
     (let* ((of-kind-p (kind-test kind))
            (package (and package (known-package package)))
-           (symbols (matching-symbols pattern package))
-           (found (remove-if-not of-kind-p symbols))
-           (limit (or limit +found-shown+))
-           (more (- (length found) limit)))
-      (unless found
-        (miss-search pattern kind package symbols))
-      (format nil "~:d found~{~%~a~}~@[~%~a~]"
-              (length found)
-              (mapcar #'entry-text (first-found found pattern limit))
-              (and (plusp more)
-                   (format nil "… ~:d more; narrow by pattern, package or ~
-                                kind, or raise limit"
-                           more))))))
+           (limit (or limit +found-shown+)))
+      (multiple-value-bind (found count idle idle-count)
+          (search-symbols pattern package of-kind-p limit)
+        (unless (plusp count)
+          (miss-search pattern kind package (idle-text idle idle-count)))
+        (format nil "~:d found~{~%~a~}~@[~%~a~]"
+                count
+                (mapcar #'entry-text found)
+                (and (> count limit)
+                     (format nil "… ~:d more; narrow by pattern, package or ~
+                                  kind, or raise limit"
+                             (- count limit))))))))
 
 ;;; Packages
 

@@ -30,9 +30,31 @@ a file written in the same second counts as old."
   (and (probe-file file)
        (> (file-write-date file) date)))
 
+(defun omit-annotations ()
+  "Lets the compiler leave out where each function is defined and its lambda
+list, which ECL's macros for definitions add: each start would read them, for
+nobody."
+  (let ((macro (find-symbol "OPTIONAL-ANNOTATION" "EXT")))
+    (when macro
+      (setf (compiler-macro-function macro) (constantly nil)))))
+
+(defun print-constants-plainly ()
+  "Lets the compiler write the constants of a file without labels for what they
+share. Where it finds one label, ECL copies all constants of the file once more
+at each start, each with a hash table of its own. No constant of the library is
+circular, and none needs to share a part with another one."
+  (let* ((syntax (find-symbol "+ECL-SYNTAX-PROGV-LIST+" "SI"))
+         (lists (and syntax (boundp syntax) (symbol-value syntax)))
+         (index (position '*print-circle* (first lists))))
+    (when index
+      (setf (nth index (rest lists)) nil))))
+
 (defun compile-source (source object)
-  "Compiles SOURCE to OBJECT. True when the compiler had no complaints."
-  (let ((clean t))
+  "Compiles SOURCE to OBJECT, without docstrings: they are for readers of the
+source, and each start would read them. True when the compiler had no
+complaints."
+  (let ((clean t)
+        (si::*keep-documentation* nil))
     (handler-bind ((warning (lambda (condition)
                               (setf clean nil)
                               (format *error-output* "~&~a: ~a~%"
@@ -74,6 +96,8 @@ NIL on failure; the date of the newest source; and T if anything was compiled."
 (defun build (directory)
   "Builds the library in DIRECTORY. True on success."
   (ensure-directories-exist directory)
+  (omit-annotations)
+  (print-constants-plainly)
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
         (library (merge-pathnames "libecl-mcp-lisp.a" directory))
         (module (merge-pathnames "ecl-mcp-lisp.fas" directory)))

@@ -54,9 +54,22 @@ policy that it has."
 (defun install-compile-file ()
   "Replaces COMPILE-FILE with our function. To be called again whenever the
 compiler was loaded, which defines COMPILE-FILE anew."
+  (install-c-filter #'call-c-compiler)
   (unless (eq #'compile-file-by-policy (fdefinition 'compile-file))
     (setf *compile-file* (fdefinition 'compile-file))
     (replace-function 'compile-file #'compile-file-by-policy)))
+
+(defun install-compile ()
+  "Replaces COMPILE, until the compiler is loaded, with a function that loads it."
+  (let ((compile (fdefinition 'compile)))
+    (unless (or (bytecodes-compiler-p) (c-compiler-loaded-p))
+      (replace-function
+       'compile
+       (lambda (&rest arguments)
+         (replace-function 'compile compile)
+         (call-loading #'ensure-compiler)
+         (install-compile-file)
+         (apply (fdefinition 'compile) arguments))))))
 
 ;;; The cache. image/cache.c says where it is. In it, each ECL and each compile
 ;;; policy has a folder, for code that was compiled with other settings would do
@@ -156,7 +169,8 @@ it. Returns a descriptor to close, or NIL when there is no lock."
   "Runs BODY, which may compile into the cache of ASDF, while no other process
 does: two processes that write the same files corrupt them."
   (let ((descriptor (gensym "DESCRIPTOR")))
-    `(let ((,descriptor (lock-cache)))
+    `(let* ((,descriptor (lock-cache))
+            (*cache-lock* (or ,descriptor -1)))
        (unwind-protect (progn ,@body)
          (when ,descriptor
            (close-descriptor ,descriptor))))))

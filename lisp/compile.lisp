@@ -9,6 +9,15 @@
   "nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session"
   "What a compilation does and does not do, for the end of a sentence.")
 
+(define-condition temporary-file-failed (image-error)
+  ((file :initarg :file :reader temporary-file-failed-file))
+  (:documentation "FILE, which the compiler is to read, cannot be written.")
+  (:report (lambda (condition stream)
+             (format stream "The temporary file ~a cannot be written; its disk ~
+                             may be full. Make room there, or start the server ~
+                             with another TMPDIR. Nothing was compiled."
+                     (temporary-file-failed-file condition)))))
+
 (define-condition compilation-failed (image-error)
   ((lines :initarg :lines :reader compilation-failed-lines)
    (count :initarg :count :reader compilation-failed-count))
@@ -327,9 +336,13 @@ of them. Discards what they write, which was written before."
 
 (defun write-form-file (file text)
   "Writes FILE with calls of NEXT-FORM, enough for the forms of TEXT."
-  (with-open-file (stream file :direction :output)
-    (loop repeat (min +forms-in-file+ (1+ (count #\( text)))
-          do (write-line "(ecl-mcp::next-form)" stream))))
+  (unless (write-text-file
+           file
+           (with-output-to-string (stream)
+             (loop repeat (min +forms-in-file+ (1+ (count #\( text)))
+                   do (write-line "(ecl-mcp::next-form)" stream)))
+           :latin-1)
+    (error 'temporary-file-failed :file file)))
 
 (defun compile-text (text directory)
   "Compiles the forms of TEXT with the help of files in DIRECTORY. Returns the
@@ -356,26 +369,35 @@ number of forms, the lines about errors, and the lines about warnings."
                   (miscounted-calls compilation)
                   (undefined-functions compilation)))))
 
-(defun temporary-name ()
-  "Returns the template for the name of a directory for temporary files."
-  (coerce (format nil "~a/ecl-mcp-XXXXXX" (temporary-directory))
+(defun temporary-name (&optional (kind ""))
+  "Returns the template for the name of a directory for temporary files of a
+KIND."
+  (coerce (format nil "~a/ecl-mcp-~aXXXXXX" (temporary-directory) kind)
           'simple-base-string))
 
-(defun compile-in-copy (text package)
+(defun spare-c-compiler (present)
+  "Keeps the compiler from calling the C compiler, which takes most of its time,
+unless that is PRESENT and the forms contain C code: it can only find fault with
+that."
+  (let ((needed nil))
+    (install-before-c-code (lambda () (setf needed present)))
+    (install-before-c-compiler (lambda ()
+                                 (unless needed
+                                   (throw 'c-compiler nil))))))
+
+(defun compile-in-copy (text package c-compiler)
   "Returns what COMPILE-TEXT returns for TEXT in a copy of the process, with
-PACKAGE, a name or NIL, as the current one."
+PACKAGE, a name or NIL, as the current one. C-COMPILER is true if there is one."
   (let ((directory (or (make-temporary-directory (temporary-name))
                        (error 'copy-failed
-                              :problem "has no directory for temporary files")))
-        (c-compiler (c-compiler-present-p)))
+                              :problem "has no directory for temporary files"))))
     (unwind-protect
          (call-in-copy
           (lambda ()
             (set-environment "TMPDIR" directory)
             (ensure-compiler)
             (silence-compiler)
-            (unless c-compiler
-              (install-before-c-compiler (lambda () (throw 'c-compiler nil))))
+            (spare-c-compiler c-compiler)
             (evaluate-in package
                          (lambda () (compile-text text directory)))))
       (delete-directory-and-files directory))))
@@ -390,15 +412,17 @@ PACKAGE, a name or NIL, as the current one."
   "Compiles the forms of CODE with ECL's compiler in a copy of the process:
 nothing is defined, and only what runs at compile time is run. PACKAGE is the
 current one for the first form."
-  (unless (or (bytecodes-compiler-p) (not (c-compiler-present-p)))
-    (call-loading #'ensure-compiler))   ; here, so that it stays loaded
-  (destructuring-bind (count errors warnings) (compile-in-copy code package)
-    (dolist (line warnings)
-      (add-warning line *evaluation*))
-    (when errors
-      (error 'compilation-failed :lines errors :count count))
-    (format nil "~[No forms in the code~:;~:*~d form~:p compiled~], ~
-                 ~:[no warnings~;~:*~d warning~:p~]; ~a.~@[~%~a~]"
-            count (and warnings (length warnings)) *compilation-effects*
-            (unless (c-compiler-present-p)
-              (no-c-compiler-text)))))
+  (let ((c-compiler (c-compiler-present-p)))
+    (unless (or (bytecodes-compiler-p) (not c-compiler))
+      (call-loading #'ensure-compiler)) ; here, so that it stays loaded
+    (destructuring-bind (count errors warnings)
+        (compile-in-copy code package c-compiler)
+      (dolist (line warnings)
+        (add-warning line *evaluation*))
+      (when errors
+        (error 'compilation-failed :lines errors :count count))
+      (format nil "~[No forms in the code~:;~:*~d form~:p compiled~], ~
+                   ~:[no warnings~;~:*~d warning~:p~]; ~a.~@[~%~a~]"
+              count (and warnings (length warnings)) *compilation-effects*
+              (unless c-compiler
+                (no-c-compiler-text))))))

@@ -75,6 +75,18 @@ session ends, or is freed. REASON is the rest of a sentence, or NIL.")
   (:documentation "The user, who works in this Lisp too, stops the evaluation.")
   (:report "The user stopped the evaluation. Do not repeat it unchanged."))
 
+(define-condition call-reached (serious-condition)
+  ((count :initarg :count :reader call-reached-count)
+   (call :initarg :call :reader call-reached-call)
+   (frame :initarg :frame :reader call-reached-frame))
+  (:documentation "A replay stops before CALL, a text, the call of its function with
+the number COUNT. FRAME has the function and its variables, as MAKE-FRAME takes
+them.")
+  (:report (lambda (condition stream)
+             (format stream "Stopped before call ~d: ~a."
+                     (call-reached-count condition)
+                     (call-reached-call condition)))))
+
 (define-condition evaluation-aborted (serious-condition) ()
   (:documentation "User code invoked the ABORT restart of the evaluation.")
   (:report "The evaluation was ended by its ABORT restart."))

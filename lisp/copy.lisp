@@ -28,6 +28,7 @@ copy of the process or by the reader, and is shown with LABEL and MESSAGE.")
   "In the copy: calls FUNCTION with a stream to DESCRIPTOR, then ends the
 process, with status 0 if FUNCTION has returned."
   (let ((status 1))
+    (setf *freezes* nil)
     (unwind-protect
          (let ((stream (make-descriptor-stream descriptor :output)))
            (funcall function stream)

@@ -252,6 +252,8 @@ NIL."
             (append
              (list (status-text symbol))
              (when (fboundp symbol) (function-lines symbol))
+             (when (fboundp symbol)
+               (labelled "Code" (code-kind-text (fdefinition symbol))))
              (setf-lines symbol)
              (when (variable-kind symbol) (variable-lines symbol))
              (when (type-kind symbol) (type-lines symbol))

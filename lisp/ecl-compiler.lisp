@@ -182,6 +182,25 @@ compiler."
                                (funcall function)
                                (apply original arguments))))))
 
+(defun compilers-own-code-p (code)
+  "True when CODE, what C-INLINE gets for C code, is what the compiler makes of
+LOOP and of changes of conses."
+  (and (stringp code)
+       (or (search "ECL_CONS_C" code)
+           (search "FEtype_error_cons" code))))
+
+(defun install-before-c-code (function)
+  "Calls FUNCTION when the compiler comes upon C code that is not its own."
+  (dolist (name '("C1C-INLINE" "C1CLINES" "C1C-PROGN" "C1-DEFCALLBACK"))
+    (let* ((name (find-symbol name "C"))
+           (original (and name (fboundp name) (fdefinition name))))
+      (when original
+        (replace-function name
+                          (lambda (arguments &rest more)
+                            (unless (compilers-own-code-p (fourth arguments))
+                              (funcall function))
+                            (apply original arguments more)))))))
+
 (defun set-environment (name value)
   "Sets the environment variable NAME to VALUE, a string."
   (ext:setenv name value))
@@ -265,13 +284,20 @@ even so, but arguments are not shown."
 
 ;;; The C compiler
 
+(defvar *present-c-compiler* nil
+  "The name of the C compiler that could be run, or NIL.")
+
 (defun c-compiler-present-p ()
-  "True when the C compiler that ECL calls can be run."
-  (let ((compiler (find-symbol "*CC*" "C")))
-    (eql 0 (run-quietly (if (and compiler (boundp compiler))
-                            (symbol-value compiler)
-                            "gcc")
-                        '("--version")))))
+  "True when the C compiler that ECL calls can be run. One that could be run is
+not run again to find out."
+  (let* ((variable (find-symbol "*CC*" "C"))
+         (program (if (and variable (boundp variable))
+                      (symbol-value variable)
+                      "gcc")))
+    (or (equal program *present-c-compiler*)
+        (when (eql 0 (run-quietly program '("--version")))
+          (setf *present-c-compiler* program)
+          t))))
 
 (defun use-bytecodes-compiler ()
   "Makes COMPILE and COMPILE-FILE work without a C compiler."
@@ -284,9 +310,182 @@ or NIL when it cannot be run."
    (nth-value 1 (ext:run-program program arguments
                                  :input nil :output nil :error nil))))
 
+(defun program-line (program arguments)
+  "Runs PROGRAM with ARGUMENTS and returns the first line of its output, or NIL."
+  (ignore-errors
+   (let ((stream (ext:run-program program arguments
+                                  :input nil :output :stream :error nil)))
+     (unwind-protect (values (read-line stream nil))
+       (close stream)))))
+
+(defun rename-native-file (old new)
+  "Renames the file OLD to NEW, strings, which replaces a file NEW."
+  (rename-file old new :if-exists t))
+
+(defun ecl-header ()
+  "Returns the name of a file that is in each version of ECL's headers."
+  (let ((directory (find-symbol "*ECL-INCLUDE-DIRECTORY*" "C")))
+    (concatenate 'string (symbol-value directory) "ecl/config.h")))
+
+(defun user-c-flags-p ()
+  "True when the user has set flags for the C compiler."
+  (let ((variable (find-symbol "*USER-CC-FLAGS*" "C")))
+    (and variable
+         (boundp variable)
+         (stringp (symbol-value variable))
+         (string/= "" (string-trim " " (symbol-value variable))))))
+
+(defun install-c-filter (function)
+  "Makes the compiler call FUNCTION with each program that it runs, with a list
+of its arguments and with a function that runs a program."
+  (let ((symbol (find-symbol "SAFE-RUN-PROGRAM" "C"))
+        (headers (find-symbol "*USE-PRECOMPILED-HEADERS*" "C")))
+    (when (and symbol (fboundp symbol) (not (get symbol 'filtered)))
+      (setf (get symbol 'filtered) t)
+      (when (and headers (boundp headers)) ; ECL's own last for a process
+        (setf (symbol-value headers) nil))
+      (let ((original (fdefinition symbol)))
+        (replace-function symbol
+                          (lambda (program arguments)
+                            (funcall function program arguments original)))))))
+
 ;;; Forms in compiled code
 
 (defun form-that-sets (symbol indicator value)
   "Returns a form that gives SYMBOL the property INDICATOR with VALUE. Any ECL can
 run it, also one without this library."
   `(si:putprop ,symbol ,value ,indicator))
+
+;;; Native code of single functions
+
+(defun call-with-constants (constants function)
+  "Calls FUNCTION, which loads compiled code whose constants are in the vector
+CONSTANTS."
+  (let ((si::*compiler-constants* constants))
+    (funcall function)))
+
+(defun set-native-policy ()
+  "In a copy of the process: makes the compiler write code that behaves as
+interpreted code does, whatever is declared: calls go through the symbols, frames
+have variables, overflows of the stack are seen, nothing is unsafe."
+  (proclaim '(optimize (speed 2) (space 0) (debug 0) (safety 2)))
+  (loop for (name answer) in '(("POLICY-DEBUG-IHS-FRAME" t)
+                               ("POLICY-DEBUG-VARIABLE-BINDINGS" t)
+                               ("POLICY-CHECK-STACK-OVERFLOW" t)
+                               ("POLICY-USE-DIRECT-C-CALL" nil)
+                               ("DECLARED-INLINE-P" nil))
+        for symbol = (find-symbol name "C")
+        do (when (and symbol (fboundp symbol))
+             (replace-function symbol (constantly answer))))
+  (let* ((symbol (find-symbol "CMP-ENV-ADD-OPTIMIZATIONS" "C"))
+         (original (fdefinition symbol)))
+    (replace-function
+     symbol
+     (lambda (declarations &rest environment)
+       (apply original
+              (remove-if (lambda (quality)
+                           (member (if (consp quality) (first quality) quality)
+                                   '(safety debug)))
+                         declarations)
+              environment)))))
+
+(defun control-directives (control)
+  "Returns the directives in CONTROL, of FORMAT, as a list of characters, and T;
+or NIL and NIL when it has one whose parameters are not constants."
+  (loop with end = (length control)
+        with at = 0
+        while (setf at (position #\~ control :start at))
+        collect (loop
+                  (when (>= (incf at) end)
+                    (return-from control-directives (values nil nil)))
+                  (let ((character (char-downcase (char control at))))
+                    (cond ((char= character #\') (incf at))
+                          ((find character "0123456789,:@"))
+                          ((find character "v#")
+                           (return-from control-directives (values nil nil)))
+                          (t (incf at) (return character)))))
+          into directives
+        finally (return (values directives t))))
+
+(defun prepared-control-p (control count)
+  "True when FORMATTER understands CONTROL, of FORMAT, before any call as FORMAT
+does at each: it is a string with common directives, for COUNT arguments or
+fewer."
+  (when (stringp control)
+    (multiple-value-bind (directives known) (control-directives control)
+      (flet ((arguments (directives)
+               (count-if (lambda (directive) (find directive "asdboxcw{"))
+                         directives)))
+        (let* ((start (position #\{ directives))
+               (end (position #\} directives))
+               (inside (and start end (subseq directives (1+ start) end))))
+          (and known
+               (every (lambda (directive) (find directive "asdboxcw%&~|(){}^"))
+                      directives)
+               (<= (count #\{ directives) 1)
+               (<= (arguments inside) 1)
+               (= (count #\^ directives) (count #\^ inside))
+               (>= count (- (arguments directives) (arguments inside)))))))))
+
+(defun formatter-form (control)
+  "Returns a form whose value does what FORMAT does with the string CONTROL, or
+NIL. Its frames are hidden, as those of FORMAT are."
+  (let ((form (ignore-errors (macroexpand-1 `(formatter ,control)))))
+    (and (consp form)
+         (eq (first form) 'function)
+         (consp (second form))
+         (eq (first (second form)) 'lambda)
+         `(function (ext:lambda-block format-control
+                      ,@(rest (second form)))))))
+
+(defun prepare-formats ()
+  "In a copy of the process: makes compiled calls of FORMAT understand their
+control strings before they run."
+  (setf (compiler-macro-function 'format)
+        (lambda (form environment)
+          (declare (ignore environment))
+          (let ((prepared (and (eq 'format (first form))
+                               (cddr form)
+                               (prepared-control-p (third form)
+                                                   (length (cdddr form)))
+                               (formatter-form (third form)))))
+            (if prepared
+                `(format ,(second form) ,prepared ,@(cdddr form))
+                form)))))
+
+(defun forget-expectations (symbol)
+  "In a copy of the process: makes the compiler call the function SYMBOL, of the
+user, as the interpreter does, whatever it knows about it."
+  (dolist (property '(si::inline si::structure-access))
+    (si:rem-sysprop symbol property))
+  (let ((inline (find-symbol "INLINE" "C")))
+    (when inline
+      (si:rem-sysprop symbol inline)))
+  (si:rem-sysprop symbol 'inline)
+  (when (compiler-macro-function symbol)
+    (setf (compiler-macro-function symbol) nil)))
+
+(defun c-code-of (form)
+  "In a copy of the process: compiles FORM, of a function, to C. Returns the C
+compiler, the arguments with which it would be called, and the vector of
+constants; or NIL when there are errors."
+  (let ((failed nil)
+        (symbol (find-symbol "SAFE-RUN-PROGRAM" "C")))
+    (destructuring-bind (&optional program arguments constants)
+        (catch 'c-code
+          (replace-function
+           symbol
+           (lambda (program arguments)
+             (throw 'c-code
+               (list program arguments
+                     (and (boundp 'si::*compiler-constants*)
+                          si::*compiler-constants*)))))
+          (handler-bind ((warning #'muffle-warning)
+                         (condition (lambda (condition)
+                                      (when (compiler-condition-p condition
+                                                                  :error)
+                                        (setf failed t)))))
+            (compile nil form))
+          '())
+      (and program (not failed)
+           (values program arguments constants)))))

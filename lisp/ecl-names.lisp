@@ -66,6 +66,22 @@ text that stands for it.")
   (si:eval-with-env
    (list 'function (si::expand-defmacro name lambda-list body))))
 
+(defun macro-record-p (record)
+  "True when RECORD of an environment of the interpreter is a macro or a symbol
+macro: (KIND EXPANDER . NAME)."
+  (and (consp record)
+       (member (car record) '(si:macro si:symbol-macro) :test #'eq)
+       (consp (cdr record))))
+
+(defun symbol-macro-kind-p (kind)
+  "True when KIND of such a record is that of symbol macros."
+  (eq kind 'si:symbol-macro))
+
+(defun function-in-environment (definition environment)
+  "Returns the interpreted function of DEFINITION, a lambda expression, in
+ENVIRONMENT of the interpreter."
+  (si:eval-with-env (list 'function definition) environment))
+
 (defun special-variable-p (symbol)
   "True when SYMBOL is declared special, bound or not."
   (si:specialp symbol))
@@ -91,7 +107,8 @@ text that stands for it.")
 (defun source-file-of (function)
   "Returns the file from which FUNCTION was loaded, or NIL. The files that ECL's
 own functions name do not exist."
-  (let ((file (ignore-errors (ext:compiled-function-file function))))
+  (let ((file (ignore-errors (ext:compiled-function-file
+                              (interpreted-version function)))))
     (and (pathnamep file)
          (not (typep file 'logical-pathname))
          file)))

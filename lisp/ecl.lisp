@@ -28,21 +28,35 @@ of ECL's kernel."
 (defun frame-name (function)
   "Returns the name of FUNCTION, or NIL when it has none."
   (if (functionp function)
-      (si:compiled-function-name function)
+      (si:compiled-function-name (interpreted-version function))
       function))
 
 (defun frame-parameters (function)
   "Returns the lambda list of the interpreted FUNCTION, or of the global function
 with the name FUNCTION, and T; or NIL and NIL when it is unknown."
-  (let ((definition (and (functionp function)
+  (let* ((function (interpreted-version function))
+         (definition (and (functionp function)
                          (not (typep function 'generic-function))
                          (function-lambda-expression function))))
     (case (first definition)
       (lambda (values (second definition) t))
       (ext:lambda-block (values (third definition) t))
-      (t (if (and function (symbolp function) (fboundp function))
-             (ext:function-lambda-list function)
-             (values nil nil))))))
+      (t (cond ((not (and function (symbolp function))) (values nil nil))
+               ((fboundp function)
+                (ext:function-lambda-list (untraced function)))
+               (t (local-parameters function)))))))
+
+(defun map-present-symbols (function package)
+  "Calls FUNCTION with each symbol that is present in PACKAGE, and T if it is
+external there. DO-SYMBOLS also looks at all that it inherits."
+  (multiple-value-bind (external internal) (si:package-hash-tables package)
+    (loop for table in (list external internal)
+          for status in '(t nil)
+          do (let ((status status))
+               (maphash (lambda (key symbol)
+                          (declare (ignore key))
+                          (funcall (the function function) symbol status))
+                        table)))))
 
 (defun global-lambda-list (name)
   "Returns the lambda list of the function or macro NAME and T, or NIL and NIL
@@ -68,7 +82,7 @@ is unknown. EXT:FUNCTION-LAMBDA-LIST miscounts the parameters of interpreted
 functions with &AUX."
   (cond ((typep function 'generic-function)
          (values (clos:generic-function-lambda-list function) t))
-        ((function-lambda-expression function)
+        ((function-lambda-expression (interpreted-version function))
          (frame-parameters function))
         (t (ext:function-lambda-list function))))
 
@@ -141,6 +155,27 @@ and then throws T to TAG."
 
 ;;; Threads
 
+(defvar *lost-threads* '()
+  "Threads that ECL takes for running, and that have not come along when this
+process was copied.")
+
+(defvar *threads-process* nil
+  "The process of which *LOST-THREADS* are known.")
+
+(defun note-lost-threads ()
+  "Notes which threads a copied process has lost: all but the calling one. Called
+before any code can start others. True in a process that was not known."
+  (let ((process (ext:getpid)))
+    (unless (eql process *threads-process*)
+      (setf *threads-process* process
+            *lost-threads* (remove (current-thread) (mp:all-processes)))
+      t)))
+
+(defun all-threads ()
+  "Returns the Lisp threads of this process."
+  (remove-if (lambda (thread) (member thread *lost-threads*))
+             (mp:all-processes)))
+
 (defun thread-name (thread)
   "Returns the name of THREAD, any object."
   (mp:process-name thread))
@@ -182,18 +217,19 @@ and then throws T to TAG."
       (setf (macro-function name) function))))
 
 (defun install-before-definitions (function)
-  "Calls FUNCTION with the name and the function whenever interpreted code defines
-a global function, a macro or a method."
+  "Calls FUNCTION with the name, the function and :FUNCTION, :MACRO or :METHOD
+whenever interpreted code defines one."
   (let ((set-function (fdefinition 'si:fset))
         (install-method (fdefinition 'clos::install-method)))
     (replace-function 'si:fset
                       (lambda (name definition &rest more)
-                        (funcall function name definition)
+                        (funcall function name definition
+                                 (if (first more) :macro :function))
                         (apply set-function name definition more)))
     (replace-function 'clos::install-method
                       (lambda (name qualifiers specializers lambda-list
                                definition &rest more)
-                        (funcall function name definition)
+                        (funcall function name definition :method)
                         (apply install-method name qualifiers specializers
                                lambda-list definition more)))))
 
@@ -271,3 +307,12 @@ it can be interrupted, whereas system(3) ignores SIGINT."
 (defun install-interrupt-handler (function)
   "Calls FUNCTION, without arguments, when the process receives SIGINT."
   (ext:set-signal-handler ext:+sigint+ function))
+
+(defun renew-number-registers ()
+  "Gives this thread other registers for its arithmetic with bignums. To be called
+in an interrupt: the operation that it came into may be in the middle of moving
+the digits of one, and if it is not continued, the next would find them freed."
+  (ffi:c-inline () () :void "{
+    extern void ecl_init_bignum_registers(cl_env_ptr env);
+    ecl_init_bignum_registers(ecl_process_env());
+  }" :one-liner nil))

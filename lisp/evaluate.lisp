@@ -44,6 +44,44 @@ is, in upper case, or regardless of case."
                (list-all-packages))
       (error 'unknown-package :name name :package name)))
 
+;;; Values that an editor shows
+
+(defconstant +evaluations-kept+ 64
+  "Evaluations whose values are kept for an editor: what it still shows on a few
+screens. The values of more would fill the memory.")
+
+(defvar *kept-values* '()
+  "The values of those evaluations, as (NUMBER . VALUES), newest first.")
+
+(define-condition value-not-kept (image-error)
+  ((number :initarg :number :reader value-not-kept-number)
+   (index :initarg :index :reader value-not-kept-index))
+  (:documentation "A value of an earlier evaluation is asked for, but gone.")
+  (:report (lambda (condition stream)
+             (format stream "Value ~d of evaluation ~d is not kept: only those ~
+                             of the last ~d are, and a reset drops all. ~
+                             Evaluate it again."
+                     (value-not-kept-index condition)
+                     (value-not-kept-number condition)
+                     +evaluations-kept+))))
+
+(defun keep-values (number values)
+  "Keeps VALUES, a list or :NONE, as those of the evaluation NUMBER."
+  (when (consp values)
+    (setf *kept-values*
+          (cons (cons number values)
+                (loop for entry in (remove number *kept-values* :key #'first)
+                      repeat (1- +evaluations-kept+)
+                      collect entry)))))
+
+(defun kept-value (number &optional (index 0))
+  "Returns the value with INDEX, from 0, of the evaluation that an editor has
+given NUMBER."
+  (let ((values (rest (assoc number *kept-values*))))
+    (if (and (typep index '(integer 0)) (< index (length values)))
+        (nth index values)
+        (error 'value-not-kept :number number :index index))))
+
 ;;; The variables of the read-eval-print loop
 
 (defun remember-form (form)
@@ -57,8 +95,9 @@ is, in upper case, or regardless of case."
         *** ** ** * * (first values)))
 
 (defun forget-history ()
-  "Clears all variables of the read-eval-print loop."
-  (setf - nil + nil ++ nil +++ nil * nil ** nil *** nil / nil // nil /// nil))
+  "Clears all variables of the read-eval-print loop, and what was kept."
+  (setf *kept-values* '()
+        - nil + nil ++ nil +++ nil * nil ** nil *** nil / nil // nil /// nil))
 
 ;;; Evaluation
 
@@ -107,18 +146,31 @@ it. Notes its progress in EVALUATION."
         (setf (evaluation-form evaluation) form
               (evaluation-position evaluation) (file-position stream)
               (evaluation-phase evaluation) :eval)
-        (funcall function form)))))
+        (funcall function form)
+        (make-native-before-next)))))
 
-(defun evaluate-forms (text evaluation)
-  "Evaluates the forms of TEXT as a read-eval-print loop does. Returns the
-values of the last form as a list, or :NONE when there is no form; and the
-forms."
+(defun form-values (form)
+  "Returns the values of FORM as a list."
+  (multiple-value-list (eval form)))
+
+(defun restartable-values (form)
+  "Returns the values of FORM as a list. A copy of a frozen error may evaluate
+FORM once more, or decide what its values are."
+  (loop
+    (catch 'form-again
+      (return (catch 'form-values
+                (form-values form))))))
+
+(defun evaluate-forms (text evaluation &optional (evaluate #'restartable-values))
+  "Evaluates the forms of TEXT as a read-eval-print loop does: EVALUATE returns
+the values of a form as a list. Returns the values of the last form as a list, or
+:NONE when there is no form; and the forms."
   (let ((values :none)
         (forms '()))
     (do-forms (lambda (form)
                 (push form forms)
                 (remember-form form)
-                (setf values (multiple-value-list (eval form)))
+                (setf values (funcall evaluate form))
                 (check-session-variables)
                 (note-evaluated-form form)
                 (remember-values form values))
@@ -129,7 +181,7 @@ forms."
   "Evaluates the forms of TEXT as LOAD does. Calls BEFORE before each of them."
   (do-forms (lambda (form)
               (funcall before)
-              (eval form))
+              (restartable-values form))
     text evaluation))
 
 (defun values-text (values)
@@ -146,10 +198,6 @@ forms."
 (defun forms-function (forms)
   "Returns a function that runs FORMS."
   (eval `(lambda () ,@forms)))
-
-(defun form-values (form)
-  "Returns the values of FORM as a list."
-  (multiple-value-list (eval form)))
 
 (defun answer-values (values evaluation)
   "Returns the lines for VALUES, with which EVALUATION succeeds."
@@ -181,11 +229,13 @@ nowhere if SOURCE is NIL. What it defines knows the file."
 
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t)
-                              (source string) (line integer))
+                              (source string) (line integer) (input t)
+                              (keep integer))
   "Evaluates the forms of CODE and returns the values of the last one. PACKAGE
 is current for this call only. With CAPTURE-TIME, a timing line ends the
 answer. SOURCE is the file from which CODE comes, and LINE where it begins
-there."
+there. With INPUT, a human answers when CODE reads. KEEP is a number
+under which KEPT-VALUE finds the values."
   (let ((evaluation *evaluation*))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))
@@ -194,5 +244,11 @@ there."
      (lambda ()
        (evaluate-in package
                     (lambda ()
-                      (answer-values (evaluate-forms code evaluation)
-                                     evaluation)))))))
+                      (let ((values
+                              (if input
+                                  (call-with-human
+                                   (lambda () (evaluate-forms code evaluation)))
+                                  (evaluate-forms code evaluation))))
+                        (when keep
+                          (keep-values keep values))
+                        (answer-values values evaluation))))))))

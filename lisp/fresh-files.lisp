@@ -80,11 +80,7 @@ SOURCE: it may read them while it is compiled."
 
 (defun write-versions (lines compiled)
   "Writes that COMPILED, a compiled file, was made of what LINES say."
-  (ignore-errors
-   (with-open-file (stream (versions-file compiled)
-                           :direction :output :if-exists :supersede
-                           :external-format :latin-1)
-     (format stream "~{~a~%~}" lines))))
+  (write-text-file (versions-file compiled) (format nil "~{~a~%~}" lines) :latin-1))
 
 (defun line-holds-p (line)
   "True when the file that LINE is about still has the version in it."

@@ -10,7 +10,7 @@
   (base (history-top))              ; index in the history; ours is below
   (open nil)                        ; true while code may throw to it
   (interrupts 0 :type fixnum)       ; how often it was interrupted
-  (phase nil)                       ; :READ, :EVAL, :PRINT or NIL
+  (phase nil)                       ; :READ, :EVAL, :PRINT, :THREAD or NIL
   (form nil)                        ; the top-level form
   (form-number 0 :type fixnum)      ; its number in the code
   (form-start 0)                    ; where it begins in the code
@@ -28,6 +28,9 @@
   (aside '())                       ; texts of libraries, newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
+  (frozen nil)                      ; the number of the frozen error, :FAILED
+                                    ; if there could be none, or NIL
+  (relayed nil)                     ; true when its text is that of a failure
   (frames '())                      ; the frames then
   (more-frames 0)                   ; how many more there may have been
   (restarts '())                    ; names of the restarts then
@@ -59,14 +62,21 @@ CONDITION is signalled, perhaps with the stack nearly full."
               (evaluation-package evaluation) (live-package))
         (multiple-value-bind (frames more)
             (collect-frames (evaluation-base evaluation))
-          (setf (evaluation-frames evaluation) frames
+          (setf (evaluation-frames evaluation)
+                (if (typep condition 'call-reached)
+                    (list* (first frames)
+                           (apply #'make-frame (call-reached-frame condition))
+                           (rest frames))
+                    frames)
                 (evaluation-more-frames evaluation) more))
         (when (eq (evaluation-phase evaluation) :read)
           (setf (evaluation-position evaluation)
                 (max 0 (1- (reader-position (evaluation-stream evaluation))))))
         (unless (typep condition 'storage-condition)
           (setf (evaluation-restarts evaluation)
-                (mapcar #'restart-name (compute-restarts condition)))))
+                (mapcar #'restart-name (compute-restarts condition))))
+        (when (freezable-p evaluation)
+          (freeze-error evaluation)))
       (throw evaluation nil))))
 
 (defun live-package ()
@@ -198,8 +208,11 @@ forms."
           ((not (main-thread-p))
            (interrupt-thread *main-thread* #'handle-interrupt))
           (t
+           (renew-number-registers)
            (case (incf (evaluation-interrupts evaluation))
-             (1 (signal-end (interruption)))
+             (1 (restart-case (signal-end (interruption))
+                  (continue ()
+                    :report "Go on where it was interrupted.")))
              (2 (end-evaluation (interruption)))
              (t (throw-past-cleanups evaluation)))))))
 
@@ -212,11 +225,13 @@ forms."
           (condition-label condition)
           (one-line (message-text condition))))
 
-(defun end-thread (condition)
-  "Ends the calling thread because of CONDITION, and writes a line about it."
+(defun end-thread (condition &optional freeze)
+  "Ends the calling thread because of CONDITION, and writes a line about it. If
+FREEZE is true, its stack is worth keeping."
   (ignore-errors
-   (let ((line (thread-line condition)))
-     (format *session-output* "~&~a~%" line)
+   (let* ((line (thread-line condition))
+          (frozen (and freeze (freeze-thread condition line))))
+     (format *session-output* "~&~a~@[~%~a~]~%" line frozen)
      (finish-output *session-output*)))
   (exit-thread))
 
@@ -224,7 +239,7 @@ forms."
   "Called instead of the debugger. Does not return."
   (if (main-thread-p)
       (end-evaluation condition)
-      (end-thread condition)))
+      (end-thread condition t)))
 
 (defun handle-exit (code)
   "Called instead of the functions that end the process. Does not return."
@@ -290,6 +305,19 @@ answer. The collector calls this, anywhere."
         (mapcar #'- (clocks) started)
       (timing-text (milliseconds real) (milliseconds run) collecting bytes))))
 
+;;; Streams
+
+(defmacro with-session-streams (() &body body)
+  "Runs BODY with the session's streams as the standard streams."
+  `(let ((*standard-output* *session-output*)
+         (*error-output* *session-error-output*)
+         (*trace-output* *session-error-output*)
+         (*standard-input* *session-input*)
+         (*debug-io* *session-terminal*)
+         (*query-io* *session-terminal*)
+         (*terminal-io* *session-terminal*))
+     ,@body))
+
 ;;; The answer
 
 (defun more-forms-p (evaluation)
@@ -342,6 +370,9 @@ the forms before it stand, those after it were not evaluated.\""
                                +form-characters+)))
     (:load (format nil "(LOAD ~s)" (evaluation-source evaluation)))
     (:print "(PRIN1 ...)")
+    (:thread (format nil "(THREAD ~a)"
+                     (short-text (thread-name (current-thread))
+                                 +argument-characters+)))
     (t nil)))
 
 (defun evaluation-backtrace (evaluation &rest options)
@@ -357,43 +388,63 @@ BACKTRACE-TEXT, or NIL when no user code was running."
                 (evaluation-form evaluation)
                 options))))
 
+(defun failure-message (evaluation)
+  "Returns the message of what ended EVALUATION."
+  (let ((condition (evaluation-condition evaluation)))
+    (if (eq (evaluation-phase evaluation) :read)
+        (reading-message condition
+                         (evaluation-text evaluation)
+                         (evaluation-position evaluation)
+                         (evaluation-scan evaluation)
+                         (evaluation-stream evaluation))
+        (message-text condition))))
+
+(defun with-frozen-line (text evaluation)
+  "Returns TEXT, about the error of EVALUATION, with the name of its copy."
+  (format nil "~a~@[~%~a~]" text (frozen-line evaluation)))
+
 (defun failure-text (evaluation)
   "Returns the error block about EVALUATION, and records it as the last error."
   (let* ((condition (evaluation-condition evaluation))
          (class (condition-label condition))
-         (reading (eq (evaluation-phase evaluation) :read))
-         (message (if reading
-                      (reading-message condition
-                                       (evaluation-text evaluation)
-                                       (evaluation-position evaluation)
-                                       (evaluation-scan evaluation)
-                                       (evaluation-stream evaluation))
-                      (message-text condition)))
+         (message (failure-message evaluation))
          (backtrace (evaluation-backtrace evaluation)))
     (setf *last-error* (make-error-record :class class
                                           :message message
                                           :evaluation evaluation))
     (when (heap-exhausted-p condition)  ; frees what the frames hold
       (setf (evaluation-frames evaluation) '()))
-    (error-text class message (place-text evaluation) backtrace)))
+    (with-frozen-line (error-text class message (place-text evaluation)
+                                  backtrace)
+      evaluation)))
+
+(defun reporting-of (evaluation)
+  "Returns the value of *REPORTING* for what has ended EVALUATION. What was
+stopped may have been a printer."
+  (if (typep (evaluation-condition evaluation) 'evaluation-interrupted)
+      :safe
+      t))
 
 (defun report-failure (evaluation)
   "Returns the error block about EVALUATION as the code saw the world: names are
 shown as seen from its package."
   (let ((*package* (or (evaluation-package evaluation) *package*))
-        (*reporting* (if (typep (evaluation-condition evaluation)
-                                'evaluation-interrupted)
-                         :safe
-                         t)))
+        (*reporting* (reporting-of evaluation)))
     (with-result-syntax ()
       (failure-text evaluation))))
+
+(defparameter *stopped-report* "The report of the condition was stopped."
+  "Stands for the message of a condition whose report does not end.")
 
 (defun plain-failure-text (evaluation)
   "Returns an error block about EVALUATION and runs no user code for it."
   (let ((condition (evaluation-condition evaluation)))
     (if condition
-        (error-text (condition-label condition)
-                    "The report of the condition was stopped." nil nil)
+        (progn
+          (note-stopped-report evaluation)
+          (with-frozen-line (error-text (condition-label condition)
+                                        *stopped-report* nil nil)
+            evaluation))
         (error-text "CONTROL-ERROR"
                     "The code left the evaluation through a non-local exit."
                     nil nil))))
@@ -405,7 +456,7 @@ it failed."
         (warnings (evaluation-warnings evaluation))
         (started (evaluation-started evaluation)))
     (if (and text (not failed) (not warnings) (not started))
-        (values text nil)
+        (values text (evaluation-relayed evaluation))
         (let ((timing (and started (elapsed-text started)))
               (body (if failed
                         (report-failure evaluation)

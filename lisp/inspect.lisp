@@ -235,11 +235,13 @@ has. The function BETWEEN returns the parts from one number to before another."
 (defun function-parts (function)
   "Returns the parts of FUNCTION, which is not a generic function."
   (multiple-value-bind (definition environment name)
-      (function-lambda-expression function)
+      (function-lambda-expression (interpreted-version function))
     (multiple-value-bind (parameters known)
         (ignore-errors (lambda-list-of function))
       (listed-parts
-       (format nil "~:[compiled~;interpreted~] function" definition)
+       (cond ((native-function-p function) "native function")
+             (definition "interpreted function")
+             (t "compiled function"))
        `(("name" . ,name)
          ,@(when known `(("lambda-list" . ,parameters)))
          ,@(when definition `(("source" . ,definition)))
@@ -465,6 +467,41 @@ on."
                   (if (stringp value)
                       (string-page value offset limit)
                       (parts-page value offset limit)))))
+
+;;; For code that Emacs sends, to run in the session or in a frame
+
+(defun reach-part (value path)
+  "Returns the part of VALUE to which PATH leads."
+  (let ((problem (catch 'miss
+                   (return-from reach-part (follow-path value path)))))
+    (error "~a" problem)))
+
+(defun show-part (value path limit)
+  "Prints what inspect-value shows of the part of VALUE to which PATH leads."
+  (write-string (page-text (reach-part value path) 0 limit))
+  (values))
+
+(defun set-part (value number new)
+  "Makes NEW the part number NUMBER of VALUE."
+  (typecase value
+    (cons
+     (multiple-value-bind (count kind) (list-extent value)
+       (if (and (eq kind :dotted) (= number count))
+           (setf (cdr (last value)) new)
+           (setf (nth number value) new))))
+    (array (setf (row-major-aref value number) new))
+    (hash-table
+     (let ((index -1))
+       (maphash (lambda (key old)
+                  (declare (ignore old))
+                  (when (= number (incf index))
+                    (return-from set-part (setf (gethash key value) new))))
+                value)))
+    ((and (or standard-object structure-object condition)
+          (not (or class function)))
+     (setf (slot-value value (slot-name (nth number (slots-of value)))) new))
+    (t (error "The parts of ~a cannot be set."
+              (short-text value +form-characters+)))))
 
 (define-operation "inspect-value" ((expression string)
                                    &optional (path string) (offset integer)

@@ -74,27 +74,48 @@ of its message, or NIL.")
     (declare (ignore condition))
     nil))
 
-(defun record-text (record limit)
-  "Returns what is known about the error of RECORD, with LIMIT frames."
+(defun record-text (record limit &optional ways)
+  "Returns what is known about the error of RECORD, with LIMIT frames. WAYS are
+lines about the ways on; without them, only the names of restarts are known."
   (let* ((evaluation (error-record-evaluation record))
          (*package* (or (evaluation-package evaluation) *package*)))
     (with-result-syntax ()
-      (format nil "~a: ~a~%~%Exact class: ~s~%Restarts: ~:[none~;~:*~{~a~^, ~}~]~
+      (format nil "~a: ~a~%~%Exact class: ~s~%~
+                   ~:[Restarts: ~:[none~;~:*~{~a~^, ~}~]~;~
+                   [Restarts]~%~:*~a~*~]~
                    ~@[~%~a~]~@[~%~%[Source]~%~a~]~@[~%~%[Backtrace]~%~a~]~
                    ~@[~%~a~]"
               (error-record-class record)
               (or (condition-details (evaluation-condition evaluation))
                   (error-record-message record))
               (type-of (evaluation-condition evaluation))
+              ways
               (evaluation-restarts evaluation)
               (place-text evaluation)
               (ignore-errors (evaluation-excerpt evaluation))
               (evaluation-backtrace evaluation :limit limit :locals t)
               (missing-frames-text evaluation)))))
 
-(define-operation "describe-last-error" (&optional (frames t))
-  "Describes the error of the last evaluation: class, message, restarts, and the
-frames with their local variables; all frames that are kept if FRAMES is true."
-  (if *last-error*
-      (record-text *last-error* (if frames +frames-kept+ +frames-shown+))
-      "No error: the last evaluation succeeded, or there was none."))
+(defun describe-record (record frames)
+  "Returns what is known about the error of RECORD, which is not frozen."
+  (if (error-record-class record)
+      (record-text record (if frames +frames-kept+ +frames-shown+))
+      (error-record-message record)))
+
+(define-operation "describe-last-error" (&optional (frames t) (error integer))
+  "Describes the error of the last evaluation, or the frozen ERROR: class,
+message, restarts, and the frames with their local variables; all frames that are
+kept if FRAMES is true."
+  (let* ((number (or error
+                     (and *last-error*
+                          (evaluation-frozen
+                           (error-record-evaluation *last-error*)))))
+         (frozen (find number *frozen-errors* :key #'frozen-number)))
+    (cond ((or frozen error)
+           (let ((frozen (or frozen (frozen-numbered error))))
+             (multiple-value-bind (text failed)
+                 (ask frozen :describe :frames frames
+                                       :stopped (frozen-stopped frozen))
+               (relay text failed nil nil))))
+          (*last-error* (describe-record *last-error* frames))
+          (t "No error: the last evaluation succeeded, or there was none."))))

@@ -138,10 +138,9 @@ no form."
 
 (defun record-uses (table compiled)
   "Writes what TABLE has about COMPILED, a compiled file."
-  (ignore-errors
-   (with-open-file (stream (uses-file compiled)
-                           :direction :output :if-exists :supersede
-                           :external-format :utf-8)
+  (write-text-file
+   (uses-file compiled)
+   (with-output-to-string (stream)
      (loop for ((kind . name) position nil package form) in (sorted-uses table)
            for symbol = (if (consp name) (second name) name)
            for head = (form-head-in form package)
@@ -149,7 +148,8 @@ no form."
                 (prin1 (list kind (package-name (symbol-package symbol))
                              (symbol-name symbol) (consp name) position head)
                        stream)
-                (terpri stream))))))
+                (terpri stream))))
+   :utf-8))
 
 (defun recorded-uses (compiled)
   "Returns what was written about COMPILED, a compiled file: lists of kind, name,

@@ -66,10 +66,16 @@ are forked."
   (install-structure-redefinition #'note-new-structure)
   (install-terminal-substitutes #'note-no-stepping)
   (install-before-children #'flush-session-output)
-  (install-before-definitions #'note-definition)
+  (install-before-definitions (lambda (name function kind)
+                                (note-definition name function)
+                                (offer-native name function kind)))
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
   (install-compile-file)
+  (install-compile)
+  (setf *native* (rest (assoc (environment "ECL_MCP_NATIVE")
+                              '(("on" . t) ("now" . :now))
+                              :test #'equal)))
   (note-baseline)
   (values))
 
@@ -129,44 +135,66 @@ earlier evaluations."
   "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
 integers, double-floats, T and NIL. Returns the text of the answer, T when it
 reports a failure, and a text that is kept for read-output, or NIL. Always
-returns, exactly once, whatever the user's code does."
-  (multiple-value-prog1 (answer-call name arguments)
-    (repair-global-streams)))
+returns, exactly once, whatever the user's code does; but in a copy of a frozen
+error, only if that becomes the session."
+  (when (note-lost-threads)
+    (adopt-thread-errors))
+  (take-thread-errors)
+  (multiple-value-bind (text failed aside) (answer-call name arguments)
+    (repair-global-streams)
+    (take-thread-errors)
+    (when *asked*
+      (finish-asked text failed aside))
+    (values text failed aside)))
 
 (defun answer-call (name arguments)
   "Does the work of DISPATCH, with the session's streams as the standard
 streams."
-  (let* ((*standard-output* *session-output*)
-         (*error-output* *session-error-output*)
-         (*trace-output* *session-error-output*)
-         (*standard-input* *session-input*)
-         (*debug-io* *session-terminal*)
-         (*query-io* *session-terminal*)
-         (*terminal-io* *session-terminal*)
-         (*read-suppress* nil)
-         (evaluation (make-evaluation))
-         (text nil)
-         (failed t))
-    (setf *evaluation* evaluation)
-    (restore-float-traps)
-    (block answer
-      (unwind-protect
-           (catch evaluation
-             (multiple-value-setq (text failed)
-               (run-operation name arguments evaluation)))
-        (setf (evaluation-open evaluation) nil
-              *evaluation* nil)
-        (when *profiled*                ; a throw skipped its cleanup forms
-          (end-profiling))
-        (when *traced*
-          (end-tracing))
-        (unless text
-          (setf text (plain-failure-text evaluation)
-                failed t))
-        (make-session-streams)
-        (flush-session-output)
-        (forget-column *pipe-output*)
-        (forget-column *pipe-error-output*)
-        (return-from answer
-          (values text failed
-                  (ignore-errors (take-aside evaluation))))))))
+  (with-session-streams ()
+    (let ((*read-suppress* nil)
+          (evaluation (make-evaluation))
+          (text nil)
+          (failed t))
+      (setf *evaluation* evaluation)
+      (restore-float-traps)
+      (block answer
+        (unwind-protect
+             (catch evaluation
+               (multiple-value-setq (text failed)
+                 (run-operation name arguments evaluation)))
+          (setf (evaluation-open evaluation) nil
+                *evaluation* nil)
+          (when *profiled*                ; a throw skipped its cleanup forms
+            (end-profiling))
+          (when *traced*
+            (end-tracing))
+          (unless text
+            (setf text (plain-failure-text evaluation)
+                  failed t))
+          (make-session-streams)
+          (flush-session-output)
+          (forget-column *pipe-output*)
+          (forget-column *pipe-error-output*)
+          (return-from answer
+            (values text failed
+                    (ignore-errors (take-aside evaluation)))))))))
+
+(defun rehearse ()
+  "Runs an evaluation for nobody. Behind a checkpoint each page that is written
+is copied first: this copies the pages that the next call writes. What it sets
+is bound here, it runs no code of the user, and its answer is dropped: so it
+leaves nothing behind."
+  (dolist (name '(- + ++ +++ * ** *** / // /// *last-error*))
+    (set name (symbol-value name)))     ; bound below, but the call sets these
+  (let ((- nil) (+ nil) (++ nil) (+++ nil)
+        (* nil) (** nil) (*** nil)
+        (/ nil) (// nil) (/// nil)
+        (*last-error* nil)
+        (*evaluated-forms* '())
+        (*evaluated-size* 0)
+        (*gensym-counter* 0)
+        (*break-on-signals* nil)
+        (*macroexpand-hook* #'funcall)
+        (*default-pathname-defaults* #p""))
+    (with-standard-io-syntax
+      (answer-call "evaluate" '(("code" . "(if 0 '(0 1) 2)"))))))

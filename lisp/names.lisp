@@ -53,12 +53,37 @@ when there is none. :FOO and #:FOO stand for FOO."
 
 ;;; Sorting
 
-(defun first-sorted (items count lessp)
-  "Returns the first COUNT of ITEMS, a list, in the order of LESSP. Takes little
-more than a look at each item, however many there are."
+(defun plain-before-p (one other)
+  "True when ONE comes before OTHER, both simple base strings."
+  (declare (simple-base-string one other)
+           (optimize (speed 3) (safety 0) (debug 0)))
+  (let ((end (min (length one) (length other))))
+    (declare (fixnum end))
+    (dotimes (i end (< end (length other)))
+      (declare (fixnum i))
+      (let ((a (char-code (schar one i)))
+            (b (char-code (schar other i))))
+        (declare (fixnum a b))
+        (unless (= a b)
+          (return (< a b)))))))
+
+(defun symbol-before-p (one other)
+  "True when the name of ONE comes before that of OTHER, both symbols."
+  (let ((one (symbol-name one))
+        (other (symbol-name other)))
+    (if (and (typep one 'simple-base-string)
+             (typep other 'simple-base-string))
+        (plain-before-p one other)
+        (string< one other))))
+
+(defun make-sorter (count)
+  "Returns two functions. The first takes a symbol, the second returns, sorted
+by their names, the first COUNT of those that the first was called with. That
+takes little more than a look at each, however many there are."
   (let ((first (make-array count))
         (filled 0))
-    (declare (fixnum filled))
+    (declare (simple-vector first)
+             (fixnum filled))
     (flet ((place (item)
              ;; where ITEM belongs, after those that are equal
              (let ((low 0)
@@ -66,21 +91,30 @@ more than a look at each item, however many there are."
                (declare (fixnum low high))
                (loop while (< low high)
                      do (let ((middle (ash (+ low high) -1)))
-                          (if (funcall lessp item (svref first middle))
+                          (if (symbol-before-p item (svref first middle))
                               (setf high middle)
                               (setf low (1+ middle)))))
                low)))
-      (dolist (item items)
-        (when (or (< filled count)
-                  (and (plusp count)
-                       (funcall lessp item (svref first (1- count)))))
-          (let ((place (place item)))
-            (when (< filled count)
-              (incf filled))
-            (replace first first :start1 (1+ place) :end1 filled
-                                 :start2 place)
-            (setf (svref first place) item)))))
-    (coerce (subseq first 0 filled) 'list)))
+      (values
+       (lambda (item)
+         (when (or (< filled (length first))
+                   (and (plusp filled)
+                        (symbol-before-p item (svref first (1- filled)))))
+           (let ((place (place item)))
+             (when (< filled (length first))
+               (incf filled))
+             (replace first first :start1 (1+ place) :end1 filled
+                                  :start2 place)
+             (setf (svref first place) item))))
+       (lambda ()
+         (coerce (subseq first 0 filled) 'list))))))
+
+(defun sorted-symbols (symbols count)
+  "Returns the first COUNT of SYMBOLS, sorted by their names."
+  (multiple-value-bind (add result) (make-sorter count)
+    (declare (function add result))
+    (dolist (symbol symbols (funcall result))
+      (funcall add symbol))))
 
 ;;; Symbols
 

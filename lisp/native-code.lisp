@@ -302,6 +302,88 @@ static int ecl_mcp_operands(int op)
     }
 }
 
+/* Whether operand AT of instruction OP is the number of a constant. */
+static bool ecl_mcp_is_constant(int op, int at)
+{
+    switch (op) {
+    case OP_QUOTE: case OP_PUSHQ: case OP_VARS: case OP_PUSHVS:
+    case OP_SETQS: case OP_PSETQS: case OP_VSETQS: case OP_BIND:
+    case OP_PBIND: case OP_BINDS: case OP_PBINDS: case OP_CALLG1:
+    case OP_CALLG2: case OP_FUNCTION: case OP_CLOSE: case OP_BLOCK:
+    case OP_JEQL: case OP_JNEQL: case OP_PUSHKEYS: case OP_CSET:
+    case OP_STEPIN:
+        return at == 0;
+    case OP_CALLG: case OP_VBIND: case OP_VBINDS:
+        return at == 1;
+    case OP_FLET: case OP_LABELS:
+        return at > 0;
+    default:
+        return false;
+    }
+}
+
+/* The operands of the instruction at AT, which ends before END; -1 when it is
+   not known. */
+static int ecl_mcp_operands_at(const cl_opcode *at, const cl_opcode *end)
+{
+    int operands = ecl_mcp_operands(at[0]);
+
+    if (operands == -2)
+        operands = end - at > 1 && at[1] >= 0 ? 1 + at[1] : -1;
+    return operands < end - at ? operands : -1;
+}
+
+/* The constants that CODE, of the interpreter, uses, in order; 0 when it has
+   instructions that are not known here. */
+static cl_object ecl_mcp_code_constants(cl_object code)
+{
+    const cl_opcode *at = (const cl_opcode *)code->bytecodes.code;
+    const cl_opcode *end = at + code->bytecodes.code_size;
+    cl_object data = code->bytecodes.data;
+    cl_index size = ECL_VECTORP(data) ? data->vector.dim : 0;
+    cl_object list = ECL_NIL;
+
+    while (at < end) {
+        int operands = ecl_mcp_operands_at(at, end);
+
+        if (operands < 0)
+            return ecl_make_fixnum(0);
+        for (int i = 0; i < operands; i++) {
+            if (!ecl_mcp_is_constant(at[0], i))
+                continue;
+            if (at[1 + i] < 0 || (cl_index)at[1 + i] >= size)
+                return ecl_make_fixnum(0);
+            list = ecl_cons(data->vector.self.t[at[1 + i]], list);
+        }
+        at += 1 + operands;
+    }
+    return cl_nreverse(list);
+}
+
+/* Whether ONE and OTHER have the same instructions, apart from the numbers of
+   their constants. */
+static bool ecl_mcp_is_same_code(cl_object one, cl_object other)
+{
+    const cl_opcode *a = (const cl_opcode *)one->bytecodes.code;
+    const cl_opcode *b = (const cl_opcode *)other->bytecodes.code;
+    const cl_opcode *end = a + one->bytecodes.code_size;
+
+    if (one->bytecodes.code_size != other->bytecodes.code_size)
+        return false;
+    while (a < end) {
+        int operands = ecl_mcp_operands_at(a, end);
+
+        if (operands < 0 || a[0] != b[0])
+            return false;
+        for (int i = 0; i < operands; i++)
+            if (!ecl_mcp_is_constant(a[0], i) && a[1 + i] != b[1 + i])
+                return false;
+        a += 1 + operands;
+        b += 1 + operands;
+    }
+    return true;
+}
+
 /* Which list of ecl_mcp_names_in the name belongs to that instruction OP has
    as operand *AT; -1: none. */
 static int ecl_mcp_use(int op, int *at)
@@ -398,3 +480,19 @@ interpreted."
 because they are in the same top-level form."
   (ffi:c-inline (function) (:object) :object "ecl_mcp_code_functions(#0)"
                 :one-liner t))
+
+(defun code-constants (code)
+  "Returns a list of the constants that CODE, an interpreted function that is not
+a closure, uses, in order, and T; or NIL and NIL when it has instructions that
+are not known."
+  (let ((constants (ffi:c-inline (code) (:object) :object
+                                 "ecl_mcp_code_constants(#0)" :one-liner t)))
+    (if (listp constants)
+        (values constants t)
+        (values nil nil))))
+
+(defun same-instructions-p (one other)
+  "True when the interpreted functions ONE and OTHER, not closures, have the same
+code, apart from their constants."
+  (ffi:c-inline (one other) (:object :object) :bool
+                "ecl_mcp_is_same_code(#0, #1)" :one-liner t))

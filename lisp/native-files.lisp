@@ -163,3 +163,19 @@ slash, or NIL on failure."
                        "mkdtemp((char *)(#0)->base_string.self) != NULL"
                        :one-liner t)
          (concatenate 'string name "/"))))
+
+(defun write-text-file (file text external-format)
+  "Makes FILE have TEXT in EXTERNAL-FORMAT. Returns true when it has all of it.
+Otherwise there is no file: ECL does not say what a full disk has not taken."
+  (let ((length (ignore-errors
+                 (with-open-file (stream file :direction :output
+                                              :if-exists :supersede
+                                              :external-format external-format)
+                   (write-string text stream)
+                   (file-string-length stream text)))))
+    (cond ((and length
+                (eql length (with-open-file (stream file)
+                              (file-length stream))))
+           t)
+          (t (ignore-errors (delete-file file))
+             nil))))

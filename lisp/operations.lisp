@@ -7,23 +7,19 @@
   "An operation: its NAME, and the FUNCTION that takes the arguments, an alist."
   name function)
 
-(defvar *operations* '()
-  "All operations.")
+(defvar *operations* (make-hash-table :test #'equal)
+  "All operations, by name. A list would be searched for each call, and after a
+pause each name of it comes from memory.")
 
 (defun register-operation (operation)
   "Puts OPERATION in the table and replaces one with the same name."
-  (setf *operations*
-        (cons operation
-              (remove (operation-name operation) *operations*
-                      :key #'operation-name :test #'string=)))
+  (setf (gethash (operation-name operation) *operations*) operation)
   (operation-name operation))
 
 (defun find-operation (name)
   "Returns the operation named NAME, or NIL."
   (declare (string name))
-  (dolist (operation *operations* nil)
-    (when (string= name (the string (operation-name operation)))
-      (return operation))))
+  (values (gethash name *operations*)))
 
 (defun argument (arguments name type required)
   "Returns the argument NAME of ARGUMENTS, which must be of TYPE, or NIL when it

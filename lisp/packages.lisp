@@ -14,6 +14,7 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:*stop-reason*
    #:*time-limit*
    ;; for users
+   #:kept-value
    ;; conditions
    #:image-error
    #:argument-error
@@ -25,12 +26,17 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:stopped-by-user
    #:evaluation-aborted
    #:compilation-failed
+   #:temporary-file-failed
    #:copy-failed
+   #:not-frozen
+   #:not-replayable
+   #:call-reached
    #:file-missing
    #:not-profiled
    #:expansion-refused
    #:no-tests
    #:not-traced
+   #:value-not-kept
    #:test-too-slow
    #:tests-failed
    ;; operations

@@ -314,20 +314,43 @@ end."
       text
       (concatenate 'string (subseq text 0 (1- limit)) "…")))
 
+(defvar *plain-quote* (string= "'A" (with-result-syntax ()
+                                      (prin1-to-string ''a)))
+  "True when this ECL writes 'A for (QUOTE A) without pretty printing, too.")
+
+(defun layout-char-p (char)
+  "True when CHAR is a blank or a line break."
+  (or (char= char #\Space) (char= char #\Newline)))
+
+(defun unfold (text)
+  "Returns TEXT with one blank for each line break and the indentation behind it."
+  (with-output-to-string (out)
+    (loop for start = 0 then (position-if-not #'layout-char-p text :start end)
+          for end = (and start (position #\Newline text :start start))
+          while start
+          do (write-string text out :start start :end end)
+          while end
+          do (write-char #\Space out)
+             (incf end))))
+
 (defun print-short (value limit)
   "Prints VALUE with at most LIMIT characters, as CALL-PRINTING does. Runs no
 method of the user where none may run."
   (let ((survey (make-survey)))
     (survey-part survey value 0)
     (let* ((custom (survey-custom survey))
-           (safe (and custom (eq *reporting* :safe))))
+           (safe (and custom (eq *reporting* :safe)))
+           (unfolds (and (survey-pretty survey) (not *plain-quote*) (not safe))))
       (with-result-syntax (:length 10 :level 4
                            :circle (and (survey-shared survey) (not custom))
-                           :pretty safe)
+                           :pretty (or safe unfolds))
         (let ((*print-pprint-dispatch* (if safe
                                            *marking-pprint-dispatch*
-                                           *print-pprint-dispatch*)))
-          (call-printing (lambda (stream) (prin1 value stream)) limit))))))
+                                           *print-pprint-dispatch*))
+              (*print-right-margin* (if unfolds limit 100)))
+          (multiple-value-bind (text full failure)
+              (call-printing (lambda (stream) (prin1 value stream)) limit)
+            (values (if unfolds (unfold text) text) full failure)))))))
 
 (defun short-text (value limit)
   "Returns VALUE printed on one line with at most LIMIT characters."

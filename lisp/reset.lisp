@@ -74,6 +74,7 @@ redefined."
         *random-state* (make-random-state nil)
         *last-error* nil
         *loaded-files* '())
+  (forget-frozen-errors)
   (forget-evaluated-forms)
   (forget-history))
 

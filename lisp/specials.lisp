@@ -37,6 +37,17 @@ end.")
   "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to see
 past a recursion of some depth, few enough to collect with the stack full.")
 
+(defconstant +frozen-errors-kept+ 3
+  "Errors that stay frozen: each is a process, and holds what has changed of the
+heap since.")
+
+(defconstant +frozen-heap-more+ (* 32 1024 1024)
+  "Bytes that a copy of a frozen error may use beyond the limit of the heap, if
+the heap or a stack was full.")
+
+(defconstant +form-nodes+ 100000
+  "Conses of a form that are searched for the names of variables.")
+
 (defconstant +locals-shown+ 20
   "Local variables shown of one frame.")
 
@@ -99,6 +110,19 @@ reached by number.")
 real ones have. A file takes four times as much in memory.")
 
 ;;; The session
+
+(defvar *freezes* t
+  "False in copies of this process that are not sessions.")
+
+(defvar *cache-lock* -1
+  "The descriptor that locks the folder of compiled files, or -1. Frozen errors
+must not hold it.")
+
+(defvar *asked* nil
+  "In a copy of a frozen error that works: what it was asked, else NIL.")
+
+(defvar *adopting* nil
+  "In such a copy: true when it is to become the session.")
 
 (defvar *session-output* nil
   "The stream that becomes *STANDARD-OUTPUT* in every call.")

@@ -119,6 +119,12 @@ Signals an error unless it can be traced."
                                         +traced-functions+)))
           (t names))))
 
+(defun untraced (name)
+  "Returns the function NAME as it is without its trace, or NAME itself when it is
+not traced."
+  (let ((tracer (find name *traced* :key #'tracer-name :test #'equal)))
+    (if tracer (tracer-original tracer) name)))
+
 ;;; Lines
 
 (defun write-trace (log depth control &rest arguments)
@@ -200,8 +206,9 @@ writes about it in LOG."
                                   (values-of-call values))))))
           (values-list values)))))
 
-(defun new-tracer (name log)
-  "Returns a tracer for the function NAME that writes in LOG. A generic function
+(defun new-tracer (name log make)
+  "Returns a tracer for the function NAME that writes in LOG; MAKE makes its
+wrapper, as MAKE-TRACING-FUNCTION does. A generic function
 stays what it is, so that methods can be added meanwhile, which ends its trace,
 and a copy of it does the work."
   (let* ((original (fdefinition name))
@@ -209,7 +216,7 @@ and a copy of it does the work."
                      (copy-generic-function original)
                      original)))
     (make-tracer :name name :original original :worker worker
-                 :wrapper (make-tracing-function name worker log))))
+                 :wrapper (funcall (the function make) name worker log))))
 
 (defun redefined-p (tracer)
   "True when the function of TRACER was redefined while it was traced."
@@ -221,11 +228,12 @@ and a copy of it does the work."
                       original
                       (tracer-wrapper tracer)))))))
 
-(defun begin-tracing (names)
-  "Begins to trace the functions NAMES."
+(defun begin-tracing (names &optional (make #'make-tracing-function))
+  "Begins to trace the functions NAMES with wrappers that MAKE makes."
   (let ((log (make-trace-log)))
     (setf *trace-log* log
-          *traced* (mapcar (lambda (name) (new-tracer name log)) names))
+          *traced* (mapcar (lambda (name) (new-tracer name log make))
+                            names))
     (dolist (tracer *traced*)
       (if (typep (tracer-original tracer) 'generic-function)
           (set-dispatch (tracer-original tracer) (tracer-wrapper tracer))

@@ -7,8 +7,8 @@
 (in-package #:ecl-mcp)
 
 (defconstant +undefined-seconds+ 1
-  "Seconds after which no more functions are examined: the answer must not wait
-for warnings.")
+  "Seconds of the processor's time after which no more functions are examined:
+the answer must not wait for warnings.")
 
 (defun note-definition (name function)
   "Remembers for the end of the call that FUNCTION was made the definition of
@@ -72,7 +72,7 @@ function, which it is not."
   "Returns the undefined names that DEFINITIONS, (NAME FUNCTION . PLACE), use, in
 order: lists of the kind, the name, the place of the first use, and the
 definitions that use it, newest first."
-  (let ((deadline (+ (get-internal-real-time)
+  (let ((deadline (+ (get-internal-run-time)
                      (* +undefined-seconds+ internal-time-units-per-second)))
         (seen (make-hash-table :test #'eq))
         (bound (make-hash-table :test #'eq))
@@ -103,8 +103,8 @@ definitions that use it, newest first."
                  (dolist (other (code-functions function))
                    (examine user other place)))))
       (loop for (name function . place) in definitions
-            while (< (get-internal-real-time) deadline)
-            do (examine name function place)))
+            while (< (get-internal-run-time) deadline)
+            do (examine name (interpreted-version function) place)))
     (remove-if (lambda (entry)
                  (and (eq :variable (first entry))
                       (gethash (second entry) bound)))

@@ -1,0 +1,205 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; c-flags.lisp: how the C compiler is called. ECL has it write debugging
+;;;; information, optimize much and read 30,000 lines of headers for each file,
+;;;; and again for the line of C that starts it; that is most of what compiling
+;;;; takes, and none of it makes the code faster. The headers are kept as one
+;;;; that is read already, in the cache of compiled files.
+
+(in-package #:ecl-mcp)
+
+(defconstant +headers-kept+ 4
+  "Precompiled headers in the cache of one ECL, of 14 MB each: one for each C
+compiler and each set of its flags. The oldest go first.")
+
+(defvar *headers* '()
+  "The precompiled headers that this process knows, as (FLAGS . FILE): the list
+of flags for the C compiler, and the header, or NIL when there is none.")
+
+(defparameter *own-libraries*
+  '("-lecl" "-lgmp" "-lgc" "-lffi" "-lpthread" "-ldl" "-lm" "-latomic_ops")
+  "Libraries that ECL links compiled code with, and that the process has.")
+
+(defun quick-flags (flags)
+  "Returns the list FLAGS for the C compiler without debugging information and
+with little optimization, which fits code that calls ECL for nearly everything."
+  (append (remove-if (lambda (flag)
+                       (and (> (length flag) 1)
+                            (char= #\- (char flag 0))
+                            (find (char flag 1) "gO")))
+                     flags)
+          '("-O1" "-pipe")))
+
+(defun headers-root ()
+  "Returns the directory of the precompiled headers of this ECL, or NIL."
+  (let ((root (environment "ECL_MCP_CACHE")))
+    (and root
+         (format nil "~aheaders-~a/" root (lisp-implementation-version)))))
+
+(defun headers-key (compiler flags)
+  "Returns a text that differs for each COMPILER, its FLAGS and the versions of
+the headers."
+  (with-standard-io-syntax
+    (format nil "~a~{ ~a~}~@[ ~a~]~@[ ~a~]"
+            (program-line compiler '("-dumpfullversion" "-dumpmachine"))
+            flags
+            (file-version (ecl-header))
+            (file-version #p"/usr/include/stdio.h"))))
+
+(defun forget-old-headers (root)
+  "Deletes precompiled headers in ROOT until there is room for one more."
+  (loop for file in (nthcdr (1- +headers-kept+)
+                            (sort (directory (format nil "~a*/ecl.h.gch" root))
+                                  #'> :key #'file-time))
+        do (delete-directory-and-files
+            (namestring (make-pathname :name nil :type nil :defaults file)))))
+
+(defun text-number (text)
+  "Returns a number that differs for different strings TEXT, nearly always."
+  (let ((number 14695981039346656037))
+    (loop for character across text
+          do (setf number (logand (* (logxor number (char-code character))
+                                     1099511628211)
+                                  #xffffffffffffffff)))
+    number))
+
+(defun make-header (header compiler flags)
+  "Makes the file HEADER and its precompiled form for COMPILER with FLAGS. True
+on success. Other processes see all of it or nothing."
+  (let* ((directory (namestring (make-pathname :name nil :type nil
+                                               :defaults header)))
+         (template (format nil "~anew-XXXXXX" directory))
+         (new (progn
+                (ensure-directories-exist header)
+                (make-temporary-directory (coerce template
+                                                  'simple-base-string)))))
+    (when new
+      (unwind-protect
+           (let ((source (concatenate 'string new "ecl.h"))
+                 (made (concatenate 'string new "ecl.h.gch")))
+             (when (and (write-text-file source
+                                         (format nil "#include <ecl/ecl-cmp.h>~%")
+                                         :latin-1)
+                        (eql 0 (run-quietly compiler
+                                            (append flags
+                                                    (list "-x" "c-header"
+                                                          source "-o" made)))))
+               (rename-native-file source header)
+               (rename-native-file made (concatenate 'string header ".gch"))
+               t))
+        (delete-directory-and-files new)))))
+
+(defun header-name (compiler flags)
+  "Returns the name of the header that is precompiled for COMPILER with FLAGS,
+made or not, or NIL when there is no place for it."
+  (let ((root (headers-root)))
+    (and root
+         (format nil "~a~36r/ecl.h" root
+                 (text-number (headers-key compiler flags))))))
+
+(defun header-made-p (header)
+  "True when HEADER is precompiled."
+  (file-kind (concatenate 'string header ".gch")))
+
+(defun forget-interrupted-headers (header)
+  "Deletes what processes have left that were ended while they made HEADER."
+  (dolist (file (directory (format nil "~anew-*/"
+                                   (namestring (make-pathname
+                                                :name nil :type nil
+                                                :defaults header)))))
+    (delete-directory-and-files (namestring file))))
+
+(defun call-with-headers-lock (wait function)
+  "Calls FUNCTION while no other process makes headers. If another one does,
+waits for it when WAIT is true, or does nothing."
+  (let* ((name (format nil "~alock" (headers-root)))
+         (descriptor (progn
+                       (ensure-directories-exist name)
+                       (open-lock (coerce name 'simple-base-string)))))
+    (unless (minusp descriptor)
+      (unwind-protect
+           (when (take-lock descriptor wait)
+             (funcall function))
+        (close-descriptor descriptor)))))
+
+(defun make-header-once (header compiler flags wait)
+  "Makes HEADER unless another process has done so. If one is doing it, waits for
+that when WAIT is true."
+  (call-with-headers-lock wait
+                          (lambda ()
+                            (unless (header-made-p header)
+                              (forget-old-headers (headers-root))
+                              (forget-interrupted-headers header)
+                              (make-header header compiler flags)))))
+
+(defun find-header (compiler flags)
+  "Returns the name of a header that is precompiled for COMPILER with FLAGS, made
+now if it is missing, or NIL when there is none."
+  (let ((header (header-name compiler flags)))
+    (and header
+         (progn
+           (unless (header-made-p header)
+             (make-header-once header compiler flags t))
+           (header-made-p header))
+         header)))
+
+(defvar *missing-header* nil
+  "The header that MADE-HEADER did not find, its compiler and its flags, as a
+list.")
+
+(defun made-header (compiler flags)
+  "Returns the name of the header that is precompiled for COMPILER with FLAGS, or
+NIL when it is not made yet."
+  (let ((header (ignore-errors (header-name compiler flags))))
+    (cond ((null header) nil)
+          ((header-made-p header) header)
+          (t
+           (setf *missing-header* (list header compiler flags))
+           nil))))
+
+(defun make-missing-header ()
+  "Makes the header that was missed, unless another process is doing so."
+  (when *missing-header*
+    (destructuring-bind (header compiler flags) *missing-header*
+      (make-header-once header compiler flags nil))))
+
+(defun header-for (compiler flags)
+  "Returns what FIND-HEADER returns, looked up once."
+  (let ((known (assoc flags *headers* :test #'equal)))
+    (cdr (or known
+             (first (push (cons flags
+                                (ignore-errors (find-header compiler flags)))
+                          *headers*))))))
+
+(defun forget-header (flags)
+  "Deletes the precompiled header for FLAGS, which may be damaged."
+  (let ((header (cdr (assoc flags *headers* :test #'equal))))
+    (setf *headers* (remove flags *headers* :key #'car :test #'equal))
+    (when header
+      (ignore-errors (delete-file (concatenate 'string header ".gch"))))))
+
+(defun call-c-compiler (program arguments call)
+  "Calls CALL, which runs PROGRAM with a list of ARGUMENTS, so that it is done
+soon. If that fails, does what ECL wants, and says what that says."
+  (let* ((end (position "-c" arguments :test #'string=))
+         (flags (and end (quick-flags (subseq arguments 0 end))))
+         (header (and end (header-for program flags))))
+    (cond ((or (user-c-flags-p) (find "-include" arguments :test #'string=))
+           (funcall call program arguments))
+          (end
+           (handler-case
+               (funcall call program
+                        (append flags
+                                (and header (list "-include" header))
+                                (nthcdr end arguments)))
+             (error ()
+               (forget-header flags)
+               (funcall call program arguments))))
+          ((find "-shared" arguments :test #'string=)
+           ;; The process has these libraries.
+           (funcall call program
+                    (remove-if (lambda (argument)
+                                 (member argument *own-libraries*
+                                         :test #'string=))
+                               arguments)))
+          (t
+           (funcall call program arguments)))))
