@@ -25,6 +25,14 @@ struct call_progress {
     size_t printed[CAPTURE_PIPES];  /* bytes until then */
 };
 
+/* What input.c notes about a call whose code reads from its human. */
+struct call_input {
+    bool supplied; /* its front answers a WANT */
+    bool wanted;   /* the code waits for a line, */
+    bool told;     /* and the front knows */
+    int64_t since; /* when it was told */
+};
+
 struct call {
     struct call *next;
     uint64_t id;         /* unique in the supervisor */
@@ -36,6 +44,8 @@ struct call {
     const struct operation *operation; /* never NULL once it is in a session */
     bool ours;          /* the supervisor does it, not an image */
     bool output_aside;  /* what it prints follows its answer (answer.h) */
+    bool apart;         /* it is no evaluation that can be undone */
+    bool adopts;        /* with its answer a new image may come */
     bool view;          /* its answer is what the image says, and no more */
     bool reads;         /* it changes nothing that a checkpoint would keep */
     bool sent;          /* to the image that is connected now */
@@ -44,6 +54,7 @@ struct call {
     enum stop_why why;  /* when it is stopping */
     int64_t started_at; /* when it came first in its session; -1: not yet */
     struct call_progress progress;
+    struct call_input input;
     bool replied; /* text and error are the image's answer */
     bool error;
     bool marked[CAPTURE_PIPES]; /* its output has ended in that pipe */

@@ -69,6 +69,16 @@ struct call *call_queue_unsent(const struct call_queue *queue)
     return call;
 }
 
+uint64_t call_queue_evaluation(const struct call_queue *queue,
+                               const struct call *call, uint64_t last)
+{
+    uint64_t n = last + 1;
+
+    for (const struct call *one = queue->first; one != call; one = one->next)
+        n += one->reads || one->apart ? 0 : 1;
+    return n;
+}
+
 void call_queue_unsend(struct call_queue *queue)
 {
     queue->sent = 0;

@@ -35,6 +35,11 @@ struct call *call_queue_find(const struct call_queue *queue,
 /* The first call that has not been sent, or NULL. */
 struct call *call_queue_unsent(const struct call_queue *queue);
 
+/* The number that CALL, which is in the queue, has or would have as an
+   evaluation, when LAST is that of the last one answered. */
+uint64_t call_queue_evaluation(const struct call_queue *queue,
+                               const struct call *call, uint64_t last);
+
 /* The image is gone: all calls can be sent to another. */
 void call_queue_unsend(struct call_queue *queue);
 

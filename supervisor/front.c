@@ -61,9 +61,25 @@ void front_reply(struct front *front, uint64_t id, unsigned flags,
     put_text(front, WIRE_REPLY, flags, id, text);
 }
 
+void front_pass(struct front *front, struct buf *frame)
+{
+    if (front->out.n > 0) {
+        buf_str(&front->out, buf_view(frame));
+        return;
+    }
+    buf_release(&front->out);
+    front->out = *frame;
+    *frame = BUF_EMPTY;
+}
+
 void front_tell(struct front *front, uint64_t id, struct str text)
 {
     put_text(front, WIRE_OUTPUT, 0, id, text);
+}
+
+void front_want(struct front *front, uint64_t id)
+{
+    wire_end(&front->out, wire_begin(&front->out, WIRE_WANT, 0, id));
 }
 
 static void put_welcome(struct buf *out, struct str refusal, int64_t name)

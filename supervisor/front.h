@@ -48,8 +48,14 @@ void front_welcome(struct front *front);
 void front_reply(struct front *front, uint64_t id, unsigned flags,
                  struct str text);
 
+/* The same with the whole FRAME, a REPLY, which is taken over or copied. */
+void front_pass(struct front *front, struct buf *frame);
+
 /* Passes on output of that call while it runs. */
 void front_tell(struct front *front, uint64_t id, struct str text);
+
+/* The code of that call waits for a line. */
+void front_want(struct front *front, uint64_t id);
 
 /* Whether there is no room for another call with N bytes of arguments; if so,
    appends to TEXT what is answered. A lone call may be as large as the message

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "image/linux.h"
 #include "supervisor/adopted.h"
+#include "supervisor/adopting.h"
 #include "supervisor/ending.h"
 #include "supervisor/operation.h"
 #include "supervisor/process_limit.h"
@@ -79,6 +80,7 @@ void image_life_open(struct supervisor *s, struct session *session)
         return; // tried again with the next call or zygote
     }
     session->image.serial = message.serial;
+    session->uncovered = s->zygote.uncovered;
     session_connect(session, ours);
     keeping_forget(&session->keeping);
 }
@@ -111,6 +113,27 @@ static void run_ours(struct supervisor *s, struct session *session, int64_t now)
     session->calls.first->operation->run(s, session, now);
 }
 
+/* Whether SESSION may be sent calls. Not when files have come that other
+   programs rely on, and will never be covered for it, until that was said: then
+   the user decides. */
+static bool may_send(const struct supervisor *s, struct session *session)
+{
+    if (zygote_is_covering(&s->zygote))
+        return false;
+    if (session->uncovered == s->zygote.uncovered)
+        return true;
+    if (!session->calls.first || session->calls.sent > 0)
+        return false;
+    session->uncovered = s->zygote.uncovered;
+    while (session->calls.first && !session->calls.first->ours)
+        reply_not_run(session, session->calls.first,
+                      "the new files that the last answer tells could not be "
+                      "covered in time, so code in this session can change "
+                      "them. Tell the user. To go on all the same, make the "
+                      "call again; another session finds them covered");
+    return true;
+}
+
 void image_life_serve(struct supervisor *s, struct session *session,
                       int64_t now)
 {
@@ -126,7 +149,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
     }
     // no code may run in a process that we could not kill
     if (session->image.pid > 0 && !session->image.unsettled &&
-        !zygote_is_covering(&s->zygote) && session_send(session) != ST_OK)
+        may_send(s, session) && session_send(session) != ST_OK)
         image_life_lost(session, now);
     // the clock of the first call starts here
     if (stop_tend(session, ending_concerns(s, session->calls.first), now))
@@ -156,7 +179,8 @@ void image_life_answer(struct supervisor *s, struct session *session,
 {
     struct call *call;
 
-    while ((call = session_take_finished(session))) {
+    while (!adopting_begin(s, session, now) &&
+           (call = session_take_finished(session))) {
         if (stop_was_forced(session, call))
             fail_forced(call);
         session->image.stop.stage = 0;
@@ -364,6 +388,8 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
 {
     enum status status = session_read(session);
 
+    if (session->keeping.frozen.changed)
+        restore_take_frozen(s, session);
     if (session->keeping.copy.arrived)
         operation_take_kept(s, session, restore_take_kept(s, session, now));
     image_life_answer(s, session, now);

@@ -34,6 +34,7 @@ static void forget_process(struct image_process *image)
     image->dying = false;
     image->unsettled = false;
     memset(&image->death, 0, sizeof image->death);
+    memset(&image->native, 0, sizeof image->native);
 }
 
 void image_process_init(struct image_process *image)
@@ -83,6 +84,23 @@ void image_process_disconnect(struct image_process *image)
     buf_release(&image->in);
     buf_release(&image->out);
     forget_process(image);
+}
+
+enum status image_process_take_native(struct image_process *image,
+                                      struct str body)
+{
+    struct image_native native = {.known = true};
+    int64_t obstacle;
+
+    if (wire_take_int(&body, &native.functions) != ST_OK ||
+        wire_take_int(&body, &native.waiting) != ST_OK ||
+        wire_take_int(&body, &obstacle) != ST_OK || body.n > 0 ||
+        native.functions < 0 || native.waiting < 0 || obstacle < 0 ||
+        obstacle >= NATIVE_OBSTACLES)
+        return ST_INVALID;
+    native.obstacle = (enum native_obstacle)obstacle;
+    image->native = native;
+    return ST_OK;
 }
 
 void image_process_end_family(struct image_process *image)

@@ -45,6 +45,14 @@ struct image_death {
     int64_t bury_at; /* when we stop waiting for the cause */
 };
 
+/* What the image has said about its native code. */
+struct image_native {
+    bool known; /* false: it makes none, or has not said so yet */
+    enum native_obstacle obstacle;
+    int64_t functions; /* which are native */
+    int64_t waiting;   /* which are to be */
+};
+
 struct image_process {
     uint64_t serial;  /* unique in the supervisor */
     pid_t pid;        /* 0 until its keeper has said it */
@@ -62,6 +70,7 @@ struct image_process {
     bool unsettled; /* its keeper still ends what an earlier image has left: it
                        gets no calls */
     struct image_death death;
+    struct image_native native;
     struct watch watches[CONTROL_FDS]; /* in the order of enum control_fd */
 };
 
@@ -84,6 +93,10 @@ void image_process_replace(struct image_process *image, int socket, pid_t pid);
 /* Closes the socket, gives back its memory, and forgets the process; pipes, key
    and keeper stay. */
 void image_process_disconnect(struct image_process *image);
+
+/* Takes the BODY of a NATIVE that has come. */
+enum status MUST_CHECK image_process_take_native(struct image_process *image,
+                                                 struct str body);
 
 /* Lets the keeper end everything that it has: the image, its copies and all
    programs. */

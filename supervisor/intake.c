@@ -7,6 +7,7 @@
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
+#include "supervisor/input.h"
 #include "supervisor/operation.h"
 #include "supervisor/reading.h"
 #include "supervisor/reply.h"
@@ -74,8 +75,10 @@ static bool answer_at_once(struct front *front, struct wire_head head,
         operation_miss(request->session, &text);
     else
         return false;
-    front_reply(front, head.id, found ? 0 : WIRE_MISSING,
-                kept.p ? kept : buf_view(&text));
+    if (found && kept.p)
+        reading_show(front, head.id, kept);
+    else
+        front_reply(front, head.id, found ? 0 : WIRE_MISSING, buf_view(&text));
     buf_release(&text);
     return true;
 }
@@ -146,10 +149,13 @@ static enum status take_call(struct front *front, struct wire_head head,
         request.max_chars > 0 ? (size_t)request.max_chars : LIMIT_OUTPUT;
     call->operation = operation;
     call->output_aside = operation->output_aside;
+    call->apart = operation->apart;
+    call->adopts = operation->adopts;
     call->ours = operation->by == OPERATION_IN_ORDER;
     call->view = (head.flags & WIRE_VIEW) != 0;
     call->reads = (head.flags & WIRE_READS) != 0;
     call->progress.wanted = (head.flags & WIRE_PROGRESS) != 0;
+    call->input.supplied = (head.flags & WIRE_SUPPLIES) != 0;
     queue_call(front, session, call, now);
     return ST_OK;
 }
@@ -175,6 +181,23 @@ static void take_stop(struct front *front, uint64_t id, int64_t now)
             return;
         }
     }
+}
+
+static enum status take_input(struct front *front, uint64_t id, struct str body,
+                              int64_t now)
+{
+    struct session *session = front->supervisor->sessions;
+    struct str line;
+
+    if (wire_take_string(&body, &line) != ST_OK || body.n > 0)
+        return ST_INVALID;
+    for (; session; session = session->next) {
+        struct call *call = call_queue_find(&session->calls, front, id);
+
+        if (call)
+            input_take(session, call, line, now);
+    }
+    return ST_OK; // a late line finds nobody
 }
 
 /* --- Beginning and end -------------------------------------------------- */
@@ -248,6 +271,8 @@ static enum status take_frame(struct front *front, struct wire_head head,
         return ST_OK;
     case WIRE_READ:
         return reading_begin(front, head.id, body);
+    case WIRE_INPUT:
+        return take_input(front, head.id, body, now);
     case WIRE_FINISH:
         return take_finish(front, body, now);
     default:
@@ -266,6 +291,8 @@ static int64_t largest_body(unsigned kind)
         return LIMIT_FRAME;
     case WIRE_READ:
         return NUMBERS_BYTES + WIRE_STRING_BYTES + LIMIT_REGEX;
+    case WIRE_INPUT:
+        return WIRE_STRING_BYTES + LIMIT_INPUT;
     case WIRE_STOP:
     case WIRE_FINISH:
         return NUMBERS_BYTES;

@@ -9,6 +9,7 @@ void keeping_init(struct keeping *keeping)
 {
     memset(keeping, 0, sizeof *keeping);
     keeping->copy.socket = -1;
+    frozen_errors_init(&keeping->frozen);
 }
 
 void keeping_release(struct keeping *keeping)
@@ -26,11 +27,13 @@ void keeping_disconnect(struct keeping *keeping)
     keeping->copy.socket = -1;
     keeping->copy.arrived = false;
     keeping->number = 0;
+    frozen_errors_drop_outcome(&keeping->frozen);
 }
 
 void keeping_forget(struct keeping *keeping)
 {
     checkpoints_release(&keeping->checkpoints);
+    frozen_errors_forget(&keeping->frozen);
     memset(&keeping->history, 0, sizeof keeping->history);
     keeping->changed = false;
     keeping->rest_until = 0;

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "supervisor/checkpoint.h"
+#include "supervisor/frozen_errors.h"
 #include "wire/wire.h"
 
 /* What a KEPT frame has brought. */
@@ -44,6 +45,7 @@ struct keeping {
 
     struct keeping_copy copy;
     struct waking waking;
+    struct frozen_errors frozen;
 };
 
 void keeping_init(struct keeping *keeping);

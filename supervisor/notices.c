@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
+#include "base/utf8.h"
+
 struct notices_reader {
     struct notices_reader *next;
     const struct front *front;
@@ -68,6 +71,17 @@ void notices_add(struct notices *notices, const struct front *knows,
     buf_str(&notices->newest, text);
     if (reader)
         reader->read = notices->n;
+}
+
+void notices_tell(struct notices *notices, const struct front *knows,
+                  const char *operation, struct str text)
+{
+    struct buf notice = BUF_EMPTY;
+
+    buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
+               operation, STR_ARG(utf8_head(text, LIMIT_NOTICE)));
+    notices_add(notices, knows, buf_view(&notice));
+    buf_release(&notice);
 }
 
 void notices_read(struct notices *notices, const struct front *front,

@@ -35,6 +35,11 @@ void notices_leave(struct notices *notices, const struct front *front);
 void notices_add(struct notices *notices, const struct front *knows,
                  struct str text);
 
+/* The same: KNOWS has called OPERATION, which changes the session for all who
+   share it; TEXT says how. */
+void notices_tell(struct notices *notices, const struct front *knows,
+                  const char *operation, struct str text);
+
 /* Appends to OUT the notices that FRONT has not been told, if any, after a line
    end; they count as told then. */
 void notices_read(struct notices *notices, const struct front *front,

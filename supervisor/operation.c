@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "image/linux.h"
+#include "supervisor/adopting.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
@@ -148,19 +148,6 @@ static void describe_restored(const struct session *session,
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-/* KNOWS has called OPERATION, which changes the session for all who share it;
-   TEXT says how. */
-static void tell_others(struct session *session, const struct front *knows,
-                        const char *operation, struct str text)
-{
-    struct buf notice = BUF_EMPTY;
-
-    buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
-               operation, STR_ARG(utf8_head(text, LIMIT_NOTICE)));
-    notices_add(&session->notices, knows, buf_view(&notice));
-    buf_release(&notice);
-}
-
 /* The state before the first evaluation needs no checkpoint. */
 static void restore_beginning(struct supervisor *s, struct session *session)
 {
@@ -173,8 +160,8 @@ static void restore_beginning(struct supervisor *s, struct session *session)
     buf_str(&text, STR(RESTORE_LIMITS));
     session_end_image(session);
     keeping_forget(&session->keeping);
-    tell_others(session, session->calls.first->front, "restore-session",
-                buf_view(&text));
+    notices_tell(&session->notices, session->calls.first->front,
+                 "restore-session", buf_view(&text));
     answer_first(s, session, false, &text);
 }
 
@@ -224,13 +211,17 @@ void operation_take_woken(struct supervisor *s, struct session *session,
 {
     struct buf text = BUF_EMPTY;
 
+    if (session->calls.first->adopts) {
+        adopting_take_woken(s, session, checkpoint, awake, now);
+        return;
+    }
     session_drain(session); // what the image has printed until now
     if (awake) {
         describe_restored(session, checkpoint, &text);
         session_drop_image(session);
         restore_become(s, session, checkpoint, now);
-        tell_others(session, session->calls.first->front, "restore-session",
-                    buf_view(&text));
+        notices_tell(&session->notices, session->calls.first->front,
+                     "restore-session", buf_view(&text));
     } else {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe checkpoint is "
                            "broken and was dropped; the session is "
@@ -261,6 +252,26 @@ static const char *describe_state(const struct session *session)
     return session->image.socket >= 0 ? "idle" : "not open";
 }
 
+/* Appends how far native code is, if the session makes any. */
+static void describe_native(const struct image_native *native, struct buf *text)
+{
+    static const char *const obstacles[] = {
+        [NATIVE_UNHINDERED] = NULL,
+        [NATIVE_NO_COMPILER] = "no C compiler",
+        [NATIVE_NO_FOLDER] = "no folder for temporary files",
+    };
+    const char *obstacle = obstacles[native->obstacle];
+
+    if (!native->known)
+        return;
+    buf_printf(text, ", %lld native function%s", (long long)native->functions,
+               native->functions == 1 ? "" : "s");
+    if (obstacle)
+        buf_printf(text, ", the rest in byte code: %s", obstacle);
+    else if (native->waiting > 0)
+        buf_printf(text, ", %lld waiting", (long long)native->waiting);
+}
+
 static void describe_session(const struct session *session, struct buf *text)
 {
     const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
@@ -273,6 +284,8 @@ static void describe_session(const struct session *session, struct buf *text)
                session->keeping.history.last == 1 ? "" : "s");
     if (memory > 0)
         buf_printf(text, ", %.1f MB", (double)memory / 1e6);
+    if (session->image.socket >= 0)
+        describe_native(&session->image.native, text);
     for (; checkpoint; checkpoint = checkpoint->next) {
         buf_str(text, STR("\n- checkpoint"));
         if (checkpoint->name[0] != '\0')
@@ -385,8 +398,10 @@ static void close_session(struct supervisor *s, struct session *session,
 /* The definitions of the session are gone, for all who share it. */
 static void note_reset(struct session *session, const struct call *call)
 {
+    frozen_errors_forget(&session->keeping.frozen);
     process_limit_end_earlier(session, call);
-    tell_others(session, call->front, "reset-session", buf_view(&call->text));
+    notices_tell(&session->notices, call->front, "reset-session",
+                 buf_view(&call->text));
 }
 
 /* The limit of memory holds for sessions that open later, too. */
@@ -428,6 +443,12 @@ static const struct operation operations[] = {
      .by = OPERATION_BY_IMAGE,
      .frees = true,
      .note_answer = note_reset},
+    {.name = "evaluate-in-frame", .by = OPERATION_BY_IMAGE, .apart = true},
+    {.name = "replay-evaluation", .by = OPERATION_BY_IMAGE, .apart = true},
+    {.name = "invoke-restart",
+     .by = OPERATION_BY_IMAGE,
+     .apart = true,
+     .adopts = true},
     {.name = "run-tests", .by = OPERATION_BY_IMAGE, .output_aside = true},
 };
 

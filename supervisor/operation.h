@@ -47,6 +47,13 @@ struct operation {
        shown after it and cut to LIMIT_OUTPUT_ASIDE. */
     bool output_aside;
 
+    /* BY_IMAGE: it works in a copy of the image, and is no evaluation that can
+       be undone. */
+    bool apart;
+
+    /* BY_IMAGE: with the answer a process may come that replaces the image. */
+    bool adopts;
+
     /* BY_IMAGE, or NULL: CALL is on its way to the image. */
     void (*note_call)(struct supervisor *s, const struct call *call);
 

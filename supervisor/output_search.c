@@ -10,10 +10,6 @@
 #include "base/regex.h"
 #include "base/utf8.h"
 
-/* Characters that are shown of a line, and of them before the match. */
-#define SHOWN_CHARS 200
-#define SHOWN_BEFORE 60
-
 /* Work that each line is, besides that of its bytes. */
 #define LINE 16
 
@@ -41,29 +37,11 @@ struct search {
     struct buf *out;
 };
 
-static void show_line(struct buf *out, struct str line, size_t at)
-{
-    struct str head = utf8_head(line, SHOWN_CHARS);
-
-    if (at + SHOWN_BEFORE > head.n && head.n < line.n) {
-        struct str before = utf8_tail(str_make(line.p, at), SHOWN_BEFORE);
-        size_t from = at - before.n;
-
-        if (from > 0)
-            buf_str(out, STR("…"));
-        line = str_make(line.p + from, line.n - from);
-        head = utf8_head(line, SHOWN_CHARS);
-    }
-    utf8_append_visible(out, head);
-    if (head.n < line.n)
-        buf_str(out, STR("…"));
-    buf_byte(out, '\n');
-}
-
 static void show_around(struct search *search, const struct line *line)
 {
     buf_printf(search->out, "%zu  ", line->number);
-    show_line(search->out, line->text, 0);
+    utf8_append_around(search->out, line->text, 0);
+    buf_byte(search->out, '\n');
 }
 
 static void show_match(struct search *search, size_t at)
@@ -74,7 +52,8 @@ static void show_match(struct search *search, size_t at)
         show_around(search, &search->last);
     buf_printf(search->out, "%zu: offset %zu: ", search->line.number,
                search->line.offset);
-    show_line(search->out, search->line.text, at);
+    utf8_append_around(search->out, search->line.text, at);
+    buf_byte(search->out, '\n');
     search->matches++;
 }
 

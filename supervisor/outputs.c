@@ -34,24 +34,28 @@ void outputs_add(struct outputs *outputs, const char *session, struct buf *text)
     slot->id = ++outputs->last_id;
     (void)snprintf(slot->session, sizeof slot->session, "%s", session);
     slot->text = *text;
+    slot->chars = 0;
     outputs->bytes += text->n;
     *text = BUF_EMPTY;
 }
 
-static const struct output *find(const struct outputs *outputs, uint64_t id)
+/* The index of text ID; outputs->n: there is none. */
+static size_t find(const struct outputs *outputs, uint64_t id)
 {
-    for (size_t i = 0; i < outputs->n; i++)
-        if (outputs->list[i].id == id)
-            return &outputs->list[i];
-    return NULL;
+    size_t i = 0;
+
+    while (i < outputs->n && outputs->list[i].id != id)
+        i++;
+    return i;
 }
 
 /* The text ID as a view, *TOTAL characters long. False when there is none, or
    nothing in it at OFFSET: OUT then says so. */
-static bool look_up(const struct outputs *outputs, uint64_t id, uint64_t offset,
+static bool look_up(struct outputs *outputs, uint64_t id, uint64_t offset,
                     struct str *text, size_t *total, struct buf *out)
 {
-    const struct output *found = find(outputs, id);
+    size_t i = find(outputs, id);
+    struct output *found = i < outputs->n ? &outputs->list[i] : NULL;
 
     if (!found) {
         buf_printf(out,
@@ -62,7 +66,9 @@ static bool look_up(const struct outputs *outputs, uint64_t id, uint64_t offset,
         return false;
     }
     *text = buf_view(&found->text);
-    *total = utf8_starts(*text);
+    if (found->chars == 0)
+        found->chars = utf8_starts(*text);
+    *total = found->chars;
     if (offset < *total)
         return true;
     buf_printf(
@@ -71,7 +77,7 @@ static bool look_up(const struct outputs *outputs, uint64_t id, uint64_t offset,
     return false;
 }
 
-bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
+bool outputs_read(struct outputs *outputs, uint64_t id, uint64_t offset,
                   uint64_t limit, struct buf *out)
 {
     struct str text;
@@ -93,10 +99,18 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
 
 bool outputs_has(const struct outputs *outputs, uint64_t id)
 {
-    return find(outputs, id);
+    return find(outputs, id) < outputs->n;
 }
 
-bool outputs_find(const struct outputs *outputs, uint64_t id, uint64_t offset,
+uint64_t outputs_number(const struct outputs *outputs, struct str text)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->list[i].text.p == text.p)
+            return outputs->list[i].id;
+    return 0;
+}
+
+bool outputs_find(struct outputs *outputs, uint64_t id, uint64_t offset,
                   struct str *text, struct buf *out)
 {
     size_t total;
@@ -107,7 +121,8 @@ bool outputs_find(const struct outputs *outputs, uint64_t id, uint64_t offset,
 bool outputs_show(const struct outputs *outputs, uint64_t id,
                   struct str session, struct str *text, struct buf *out)
 {
-    const struct output *found = find(outputs, id);
+    size_t i = find(outputs, id);
+    const struct output *found = i < outputs->n ? &outputs->list[i] : NULL;
 
     if (found && str_eq(str_from(found->session), session)) {
         *text = buf_view(&found->text);

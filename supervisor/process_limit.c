@@ -46,13 +46,18 @@ int64_t process_limit_deadline(const struct session *session)
                : -1;
 }
 
-/* Fills PIDS with the sleeping copies; returns their number. */
+/* Fills PIDS with the sleeping copies, checkpoints and frozen errors; returns
+   their number. */
 static uint32_t find_copies(const struct session *session,
                             int32_t pids[CONTROL_SPARED_MAX])
 {
     const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
+    const struct frozen_errors *frozen = &session->keeping.frozen;
     uint32_t n = 0;
 
+    for (size_t i = 0; i < frozen->n; i++)
+        if (frozen->list[i].known)
+            pids[n++] = frozen->list[i].pid;
     for (; checkpoint && n < CONTROL_SPARED_MAX; checkpoint = checkpoint->next)
         pids[n++] = checkpoint->pid;
     return n;
@@ -72,6 +77,12 @@ void process_limit_begin_anew(struct session *session)
                                       .pid = session->image.pid};
 
     message.spared_n = find_copies(session, message.spared);
+    // one may have been none, and have become another program since
+    for (uint32_t i = 0; i < message.spared_n;)
+        if (linux_is_fork(message.spared[i], session->image.keeper_pid))
+            i++;
+        else
+            message.spared[i] = message.spared[--message.spared_n];
     session->image.unsettled = tell(session, &message);
 }
 

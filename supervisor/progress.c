@@ -58,21 +58,14 @@ static void add_lines(struct str lines, struct buf *text)
         buf_byte(text, '\n');
 }
 
-void progress_tend(struct session *session, int64_t now)
+/* Passes on what CALL has printed: whole lines, or with WHOLE all of it. */
+static void report(struct call *call, bool whole, int64_t now)
 {
-    struct call *call = reporter(session);
+    struct call_progress *progress = &call->progress;
     struct buf text = BUF_EMPTY;
-    struct call_progress *progress;
 
-    if (!call)
-        return;
-    note_growth(call, now);
-    progress = &call->progress;
-    if (now < progress->reported_at + PAUSE_MS)
-        return;
     for (int i = 0; i < CAPTURE_PIPES; i++) {
-        struct str lines =
-            fresh(call, i, now >= progress->printed_at + REST_MS);
+        struct str lines = fresh(call, i, whole);
 
         progress->reported[i] += lines.n;
         add_lines(lines, &text);
@@ -82,6 +75,27 @@ void progress_tend(struct session *session, int64_t now)
         front_tell(call->front, call->front_id, str_make(text.p, text.n - 1));
     }
     buf_release(&text);
+}
+
+void progress_tend(struct session *session, int64_t now)
+{
+    struct call *call = reporter(session);
+
+    if (!call)
+        return;
+    note_growth(call, now);
+    if (now >= call->progress.reported_at + PAUSE_MS)
+        report(call, now >= call->progress.printed_at + REST_MS, now);
+}
+
+void progress_flush(struct session *session, int64_t now)
+{
+    struct call *call = reporter(session);
+
+    if (!call)
+        return;
+    note_growth(call, now);
+    report(call, true, now);
 }
 
 int64_t progress_deadline(const struct session *session)

@@ -12,6 +12,9 @@
 /* Passes on what is due. */
 void progress_tend(struct session *session, int64_t now);
 
+/* Passes on everything that the running call has printed. */
+void progress_flush(struct session *session, int64_t now);
+
 /* When progress_tend has to be called again; -1: not before more output
    comes. */
 int64_t progress_deadline(const struct session *session);

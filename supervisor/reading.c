@@ -14,13 +14,17 @@
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
-/* Looking for lines. */
+/* Bytes that are copied at once. */
+#define PIECE ((size_t)64 * 1024)
+
+/* Looking for lines, or showing all. */
 struct reading {
     struct strand *strand;
     struct arena arena; /* of the steps */
     uint64_t id;        /* of READ */
     uint64_t output;    /* which may be dropped between two steps */
     struct str text;    /* a view of it */
+    bool whole;         /* it is shown; OUT becomes the whole frame */
     struct buf pattern;
     size_t offset;
     size_t limit;
@@ -44,11 +48,33 @@ void reading_end(struct front *front)
     front->reading = NULL;
 }
 
+/* Writes a frame with the whole text. */
+static enum status show(struct reading *reading)
+{
+    struct buf *out = &reading->out;
+    size_t start = wire_begin(out, WIRE_REPLY, 0, reading->id);
+
+    wire_begin_string(out, reading->text.n);
+    for (size_t at = 0; at < reading->text.n; at += PIECE) {
+        size_t left = reading->text.n - at;
+
+        buf_append(out, reading->text.p + at, left < PIECE ? left : PIECE);
+        if (!strand_spend(reading->strand, PIECE / 8))
+            return ST_NOMEM; // it is stopped, and the text may be gone
+    }
+    wire_end(out, start);
+    return buf_failed(out) ? ST_NOMEM : ST_OK;
+}
+
 static void look(void *context)
 {
     struct reading *reading = context;
 
     reading->arena.strand = reading->strand;
+    if (reading->whole) {
+        reading->status = show(reading);
+        return;
+    }
     reading->status = output_search(&reading->arena, reading->text,
                                     reading->offset, reading->limit,
                                     buf_view(&reading->pattern), &reading->out);
@@ -71,7 +97,7 @@ static struct reading *reading_new(struct str pattern)
 
 bool reading_go_on(struct front *front)
 {
-    const struct outputs *outputs = &front->supervisor->outputs;
+    struct outputs *outputs = &front->supervisor->outputs;
     struct reading *reading = front->reading;
     struct buf why = BUF_EMPTY;
 
@@ -85,6 +111,8 @@ bool reading_go_on(struct front *front)
         return true;
     } else if (reading->status == ST_NOMEM) {
         front_reply(front, reading->id, 0, STR(REPLY_NO_MEMORY));
+    } else if (reading->whole) {
+        front_pass(front, &reading->out);
     } else {
         front_reply(front, reading->id, 0, buf_view(&reading->out));
     }
@@ -93,9 +121,23 @@ bool reading_go_on(struct front *front)
     return false;
 }
 
+void reading_show(struct front *front, uint64_t id, struct str text)
+{
+    front->reading = text.n > PIECE ? reading_new(STR("")) : NULL;
+    if (!front->reading) {
+        front_reply(front, id, 0, text);
+        return;
+    }
+    front->reading->id = id;
+    front->reading->output = outputs_number(&front->supervisor->outputs, text);
+    front->reading->text = text;
+    front->reading->whole = true;
+    (void)reading_go_on(front); // the rest comes later
+}
+
 enum status reading_begin(struct front *front, uint64_t id, struct str body)
 {
-    const struct outputs *outputs = &front->supervisor->outputs;
+    struct outputs *outputs = &front->supervisor->outputs;
     int64_t output;
     int64_t offset;
     int64_t limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reading.h: what a front reads of a long output (WIRE_READ). A part of one is
-   read at once; looking for lines goes in steps, and what the front sends
-   meanwhile waits for its end. */
+/* reading.h: what a front reads of a long output (WIRE_READ, show-output). A
+   part of one is read at once; looking for lines, and showing all of it, goes
+   in steps, and what the front sends meanwhile waits for its end. */
 #ifndef SUPERVISOR_READING_H
 #define SUPERVISOR_READING_H
 
@@ -18,6 +18,10 @@ struct reading;
    front->reading is there then. ST_INVALID: BODY is not what it should be. */
 enum status MUST_CHECK reading_begin(struct front *front, uint64_t id,
                                      struct str body);
+
+/* Answers call ID of FRONT with all of TEXT, a view of an output, in the same
+   way. */
+void reading_show(struct front *front, uint64_t id, struct str text);
 
 /* The next step of what FRONT reads. False: there is nothing to do, or no more,
    and its frames can be taken again. */

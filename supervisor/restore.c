@@ -23,6 +23,12 @@
    the image is copied when it is written, which slows down the next calls. */
 #define REST_MS 100
 
+/* Milliseconds without a call after which the first evaluation behind a copy
+   is copied: one that comes sooner need not wait for the fork. Behind that one
+   the copy is due at once, so that a death takes one evaluation more along at
+   most. */
+#define QUIET_MS 20
+
 /* Milliseconds after which a failed copy is tried again. */
 #define RETRY_MS 1000
 
@@ -33,12 +39,17 @@
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
-    if (call->reads)
+    // with nothing to go back to, the first one is copied at once
+    bool waits =
+        session->keeping.checkpoints.newest && !session->keeping.changed;
+    int64_t due = waits ? now + QUIET_MS : now;
+
+    if (call->reads || call->apart)
         return;
     history_add(&session->keeping.history, call_subject(call));
     session->keeping.changed = true;
     session->keeping.due_at =
-        now > session->keeping.rest_until ? now : session->keeping.rest_until;
+        due > session->keeping.rest_until ? due : session->keeping.rest_until;
 }
 
 static bool can_keep(const struct session *session)
@@ -87,6 +98,10 @@ static bool is_known(const struct supervisor *s, pid_t pid)
              checkpoint; checkpoint = checkpoint->next)
             if (checkpoint->pid == pid)
                 return true;
+        for (size_t i = 0; i < session->keeping.frozen.n; i++)
+            if (session->keeping.frozen.list[i].known &&
+                session->keeping.frozen.list[i].pid == pid)
+                return true;
     }
     return false;
 }
@@ -106,8 +121,10 @@ static bool is_descendant(const struct session *session, pid_t pid)
 }
 
 /* Whether process PID can be a copy of the image of SESSION, as the image says:
-   we are going to signal it, and evaluated code may say anything. Where the
-   system does not tell, the word of the image counts. */
+   we are going to signal it and to spare it when the image dies, and evaluated
+   code may say anything. A program that code has started is none; its keeper is
+   a fork of the same process, and tells of which program. Where the system does
+   not tell, the word of the image counts. */
 static bool is_copy(const struct supervisor *s, const struct session *session,
                     pid_t pid, int64_t *start)
 {
@@ -117,7 +134,8 @@ static bool is_copy(const struct supervisor *s, const struct session *session,
     if (!linux_find(getpid(), &parent, start))
         return true;
     return pid > 1 && !is_known(s, pid) && linux_find(pid, &parent, start) &&
-           is_descendant(session, pid);
+           is_descendant(session, pid) &&
+           linux_is_fork(pid, session->image.keeper_pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
@@ -163,6 +181,52 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
         session->keeping.due_at = now + RETRY_MS;
     }
     return checkpoint;
+}
+
+struct checkpoint *restore_take_outcome(struct supervisor *s,
+                                        struct session *session,
+                                        uint64_t evaluation)
+{
+    struct frozen_errors *errors = &session->keeping.frozen;
+    struct checkpoint *checkpoint = NULL;
+    int64_t start = 0;
+
+    if (is_copy(s, session, errors->outcome.pid, &start)) {
+        checkpoint = checkpoints_add(&session->keeping.checkpoints,
+                                     errors->outcome.socket,
+                                     errors->outcome.pid, evaluation, STR(""));
+        errors->outcome.socket = -1; // it has it, or has closed it
+    }
+    if (checkpoint)
+        checkpoint->start = start;
+    return checkpoint;
+}
+
+void restore_take_frozen(struct supervisor *s, struct session *session)
+{
+    struct frozen_errors *errors = &session->keeping.frozen;
+    int64_t start;
+    size_t i = 0;
+
+    while (i < errors->n) {
+        struct frozen_error_entry *error = &errors->list[i];
+
+        error->known = error->known || is_copy(s, session, error->pid, &start);
+        if (error->known) {
+            i++;
+            continue;
+        }
+        // it may have ended, or the image may lie without end: once is enough
+        if (!errors->doubted)
+            log_line(&s->config.log, LOG_WARN,
+                     "image: session %s: process %d is no copy of the image "
+                     "that sleeps at an error",
+                     session->name, (int)error->pid);
+        errors->doubted = true;
+        frozen_errors_remove(errors, i);
+    }
+    process_limit_note_copies(session);
+    errors->changed = false;
 }
 
 void restore_begin(struct supervisor *s, struct session *session,
@@ -258,6 +322,7 @@ void restore_become(struct supervisor *s, struct session *session,
     checkpoints_restored(&session->keeping.checkpoints, checkpoint);
     history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
+    frozen_errors_restored(&session->keeping.frozen, checkpoint->evaluation);
     process_limit_begin_anew(session);
     // the copy is used up: another of the same state replaces it
     restore_keep(s, session, str_from(checkpoint->name), now);

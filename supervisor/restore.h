@@ -45,6 +45,17 @@ int64_t restore_deadline(const struct session *session);
 struct checkpoint *restore_take_kept(struct supervisor *s,
                                      struct session *session, int64_t now);
 
+/* Frozen errors have changed (keeping.frozen.changed): drops those that are no
+   copies of the image, and tells the keeper of the others. */
+void restore_take_frozen(struct supervisor *s, struct session *session);
+
+/* The outcome of a frozen error that the image has offered becomes the newest
+   checkpoint, of EVALUATION. The session owns it. NULL: what was offered is no
+   copy of the image. */
+struct checkpoint *restore_take_outcome(struct supervisor *s,
+                                        struct session *session,
+                                        uint64_t evaluation);
+
 /* Begins to wake CHECKPOINT, which it takes out of the books: SESSION is waking
    from now on, for LIMIT_WAKE_MS at most. CALL has asked for it; 0: the image
    has died. */

@@ -83,6 +83,14 @@ void session_end_image(struct session *session)
 
 /* --- To the image ------------------------------------------------------- */
 
+/* The number that CALL has or would have as an evaluation. */
+static uint64_t evaluation_of(const struct session *session,
+                              const struct call *call)
+{
+    return call_queue_evaluation(&session->calls, call,
+                                 session->keeping.history.last);
+}
+
 enum status session_send(struct session *session)
 {
     struct buf *out = &session->image.out;
@@ -95,6 +103,7 @@ enum status session_send(struct session *session)
         size_t start = wire_begin(
             out, WIRE_CALL, session->calls.sent > 0 ? WIRE_AHEAD : 0, call->id);
 
+        wire_put_int(out, (int64_t)evaluation_of(session, call));
         buf_str(out, buf_view(&call->fields));
         if (buf_failed(out)) {
             buf_truncate(out, start);
@@ -116,25 +125,38 @@ void session_flush(struct session *session)
     (void)status; // a lost image is noticed when it is read
 }
 
-/* Sends a frame without a body. */
-static void send_word(struct session *session, enum wire_kind kind, uint64_t id)
-{
-    struct buf *out = &session->image.out;
-
-    wire_end(out, wire_begin(out, kind, 0, id));
-}
-
 void session_send_keep(struct session *session, uint64_t number)
 {
-    send_word(session, WIRE_KEEP, number);
+    struct buf *out = &session->image.out;
+    size_t start = wire_begin(out, WIRE_KEEP, 0, number);
+
+    wire_put_int(out, (int64_t)session->keeping.history.last);
+    wire_end(out, start);
 }
 
 void session_send_stop(struct session *session, uint64_t id)
 {
+    struct buf *out = &session->image.out;
+
     if (session->image.socket < 0 || session->image.dying)
         return;
-    send_word(session, WIRE_STOP, id);
+    wire_end(out, wire_begin(out, WIRE_STOP, 0, id));
     session_flush(session); // before the signal
+}
+
+void session_send_input(struct session *session, uint64_t id, struct str line)
+{
+    struct buf *out = &session->image.out;
+    size_t start = wire_begin(out, WIRE_INPUT, 0, id);
+
+    wire_put_string(out, line);
+    if (buf_failed(out)) {
+        buf_truncate(out, start);
+        out->failed = false; // nothing of it is left
+        return;
+    }
+    wire_end(out, start);
+    session_flush(session);
 }
 
 /* --- Whose output it is ------------------------------------------------- */
@@ -308,14 +330,17 @@ static struct call *awaited(const struct session *session)
    not send it. */
 static int64_t largest_body(unsigned kind)
 {
-    switch (kind) {
-    case WIRE_REPLY:
-        return WIRE_STRING_BYTES + LIMIT_OUTPUT_KEPT;
-    case WIRE_KEPT:
-        return WIRE_NUMBER_BYTES;
-    default:
-        return -1;
-    }
+    static const int64_t largest[] = {
+        [WIRE_NATIVE] = 3 * WIRE_NUMBER_BYTES,
+        [WIRE_OUTCOME] = 2 * WIRE_NUMBER_BYTES,
+        [WIRE_KEPT] = WIRE_NUMBER_BYTES,
+        [WIRE_WANT] = WIRE_NUMBER_BYTES,
+        [WIRE_FROZEN] = 3 * WIRE_NUMBER_BYTES,
+        [WIRE_REPLY] = WIRE_STRING_BYTES + LIMIT_OUTPUT_KEPT,
+    };
+    bool sent = kind < sizeof largest / sizeof *largest && largest[kind] > 0;
+
+    return sent ? largest[kind] : -1;
 }
 
 /* Whether the frame of HEAD may come now: there is no point in waiting for the
@@ -330,7 +355,9 @@ static enum status check_head(const struct session *session,
         return ST_INVALID;
     if ((int64_t)head.size > largest)
         return ST_LIMIT;
-    if (head.kind == WIRE_REPLY)
+    if (head.kind == WIRE_NATIVE) // at any time
+        return head.id == 0 ? ST_OK : ST_INVALID;
+    if (head.kind != WIRE_KEPT)
         return call && call->id == head.id ? ST_OK : ST_INVALID;
     return head.id == session->keeping.number && head.id != 0 &&
                    !session->keeping.copy.arrived
@@ -376,6 +403,14 @@ static enum status take_kept(struct session *session, struct str body)
     return ST_OK;
 }
 
+/* Whether a descriptor belongs to the call that the image runs. */
+static bool awaits_outcome(const struct session *session)
+{
+    const struct call *call = awaited(session);
+
+    return call && call->adopts;
+}
+
 /* Admits the frame of HEAD. False: there is no room for it. */
 static bool admit(struct session *session, struct wire_head head)
 {
@@ -396,6 +431,20 @@ static enum status take_body(struct session *session, struct wire_head head,
 
     if (head.kind == WIRE_KEPT)
         return take_kept(session, body);
+    if (head.kind == WIRE_NATIVE)
+        return image_process_take_native(&session->image, body);
+    if (head.kind == WIRE_WANT) {
+        call->input.wanted = call->input.supplied;
+        return ST_OK;
+    }
+    if (head.kind == WIRE_FROZEN)
+        return frozen_errors_take(&session->keeping.frozen, body,
+                                  evaluation_of(session, call));
+    if (head.kind == WIRE_OUTCOME)
+        return awaits_outcome(session)
+                   ? frozen_errors_take_outcome(&session->keeping.frozen, body,
+                                                &session->keeping.copy.socket)
+                   : ST_INVALID;
     if (wire_take_string(&body, &text) != ST_OK ||
         (body.n > 0 && wire_take_string(&body, &aside) != ST_OK) || body.n > 0)
         return ST_INVALID;
@@ -459,10 +508,13 @@ static enum status take_frames(struct session *session)
     return status;
 }
 
-/* Closes a descriptor that came along without a KEEP. */
-static void drop_descriptor(struct keeping *keeping)
+/* Closes a descriptor that came along without a KEEP or an outcome. */
+static void drop_descriptor(struct session *session)
 {
-    if (keeping->number != 0 || keeping->copy.socket < 0)
+    struct keeping *keeping = &session->keeping;
+
+    if (keeping->number != 0 || keeping->copy.socket < 0 ||
+        awaits_outcome(session))
         return;
     (void)close(keeping->copy.socket); // it leads to nothing of ours
     keeping->copy.socket = -1;
@@ -497,7 +549,7 @@ enum status session_read(struct session *session)
             return ST_OK;
         n = session->image.in.n - before;
         left -= n < left ? n : left;
-        drop_descriptor(&session->keeping);
+        drop_descriptor(session);
         if (status == ST_OK)
             status = take_frames(session);
     } while (status == ST_OK && more && left > 0);

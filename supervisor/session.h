@@ -33,9 +33,11 @@ struct session {
     int64_t look_at;        /* when its pipes are read next, which are not
                                watched until then; 0: they are */
     size_t room;            /* bytes that it may still make us hold (room.h) */
-    size_t admitted; /* bytes of the frame that is coming, once its head has
-                        been accepted */
-    size_t refused;  /* bytes of an answer still to come that are dropped */
+    size_t admitted;    /* bytes of the frame that is coming, once its head has
+                           been accepted */
+    size_t refused;     /* bytes of an answer still to come that are dropped */
+    unsigned uncovered; /* zygote.uncovered when its image was forked, or when a
+                           call was refused because of that */
     struct keeping keeping;
     struct notices notices;
     bool awake;                 /* it is in the list of those with work */
@@ -71,6 +73,9 @@ void session_flush(struct session *session);
 
 /* Tells the image at once not to begin call ID, if it has not yet begun it. */
 void session_send_stop(struct session *session, uint64_t id);
+
+/* Sends LINE to the image for the code of call ID. */
+void session_send_input(struct session *session, uint64_t id, struct str line);
 
 /* Bytes that SESSION makes us hold: output, and answers that are incomplete or
    wait for their output. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/limits.h"
+#include "supervisor/input.h"
 #include "supervisor/operation.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
@@ -113,14 +114,24 @@ static void check_stuck(const struct session *session, struct call *call,
                (long long)(ran / 1000));
 }
 
+/* Whether the time of CALL is up. That of the human for whose line it waits
+   does not count, but has a limit of its own. */
+static bool is_over(const struct call *call, int64_t now)
+{
+    int64_t deadline = input_deadline(call);
+
+    if (deadline >= 0)
+        return now >= deadline;
+    return call->timeout_ms > 0 && now - call->started_at >= call->timeout_ms;
+}
+
 /* Starts the clock of CALL, which is the first; when its time is up, it is
    stopping. */
 static void check_time(struct call *call, int64_t now)
 {
     if (call->started_at < 0)
         call->started_at = now;
-    if (call->timeout_ms > 0 && !call->stopping &&
-        now - call->started_at >= call->timeout_ms) {
+    if (!call->stopping && is_over(call, now)) {
         call->stopping = true;
         call->why = STOP_TIME;
     }
@@ -176,7 +187,9 @@ int64_t stop_deadline(const struct session *session)
         return session->image.stop.next_at;
     if (call->stopping || call->started_at < 0)
         return -1;
-    if (call->timeout_ms > 0)
+    if (input_deadline(call) >= 0)
+        after = input_deadline(call) - call->started_at;
+    else if (call->timeout_ms > 0)
         after = call->timeout_ms;
     if (is_in_the_way(session, call) && (after < 0 || after > LIMIT_STUCK_MS))
         after = LIMIT_STUCK_MS;

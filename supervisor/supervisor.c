@@ -17,6 +17,7 @@
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
+#include "supervisor/input.h"
 #include "supervisor/intake.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/progress.h"
@@ -361,6 +362,7 @@ static void tend_sessions(struct supervisor *s, int64_t now)
         image_life_tend(s, session, now);
         restore_tend(s, session, now);
         progress_tend(session, now);
+        input_tend(session, now);
     }
 }
 

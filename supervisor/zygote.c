@@ -291,8 +291,10 @@ void zygote_tend(struct zygote *zygote, int64_t now_ms)
         return;
     if (zygote->covered_by == 0)
         zygote->covered_by = now_ms + LIMIT_ZYGOTE_COVER_MS;
-    if (now_ms >= zygote->covered_by)
-        lost(zygote, "it did not cover new files in time", now_ms);
+    if (now_ms < zygote->covered_by)
+        return;
+    zygote->uncovered++;
+    lost(zygote, "it did not cover new files in time", now_ms);
 }
 
 int64_t zygote_deadline(const struct zygote *zygote)

@@ -25,6 +25,8 @@ struct zygote {
     int64_t ready_by;      /* when it must be ready */
     unsigned covering;     /* times it was told to cover files and has not said
                               that it did */
+    unsigned uncovered; /* how often it was lost because it did not: images that
+                           were there then will never find the files covered */
     int64_t covered_by; /* when it must have said so; 0: zygote_tend decides */
     int failures;       /* starts in a row that did not get ready */
     int64_t retry_at;   /* after too many failures: no start before */
