@@ -108,7 +108,7 @@ change and create files there, except hidden ones, but not delete or move them."
         (progn (ecl-mcp-accept--end connection)
                (ecl-mcp--report "Edits of %s are asked about again" who))
       (let ((folder (ecl-mcp-accept--read-folder connection)))
-        (if (not (ecl-mcp-review--ask
+        (if (not (ecl-mcp-choice-yes-p
                   (format "Let %s change files below %s without asking?" who
                           (if (string-empty-p folder) "its project"
                             (ecl-mcp--visible folder)))))

@@ -57,14 +57,6 @@ that is returned for the call.")
   (cl-loop for (key . value) in arguments
            append (list (intern (format ":%s" key)) value)))
 
-(defun ecl-mcp-agent--arguments-text (arguments)
-  "Return ARGUMENTS, an alist in either shape, as a text that can be compared.
-The order of the members does not matter."
-  (ecl-mcp--json-bytes
-   (mapcar (lambda (pair) (vector (symbol-name (car pair)) (cdr pair)))
-           (sort (cl-remove-if-not #'cdr (copy-sequence arguments))
-                 (lambda (one other) (string< (car one) (car other)))))))
-
 ;;;; The handler of approvals
 
 (defun ecl-mcp-agent--modified (execution changed)
@@ -72,7 +64,7 @@ The order of the members does not matter."
 The core then asks again about a change to a file; this call has answered that."
   (let ((arguments (ecl-mcp-agent--alist changed)))
     (setf (ecl-mcp-agent--execution-text execution)
-          (ecl-mcp-agent--arguments-text arguments)
+          (ecl-mcp-client--arguments-text arguments)
           (ecl-mcp-agent--execution-modified execution) t)
     `((decision . "approve") (by . "human")
       (arguments . ,(or arguments (make-hash-table))))))
@@ -104,7 +96,7 @@ The core then asks again about a change to a file; this call has answered that."
   (when (and ecl-mcp-lisp
              (eq (ecl-mcp-request-connection request)
                  (ecl-mcp-lisp-connection ecl-mcp-lisp)))
-    (let ((text (ecl-mcp-agent--arguments-text (ecl-mcp-request-exact request))))
+    (let ((text (ecl-mcp-client--arguments-text (ecl-mcp-request-exact request))))
       (cl-find-if (lambda (execution)
                     (and (equal (string-replace
                                  "_" "-" (ecl-mcp-agent--execution-tool execution))
@@ -167,8 +159,10 @@ Return the id of the call, or nil if it could not be made."
                (given (ecl-mcp-agent--alist (plist-get call :arguments))))
           (unless (stringp name)
             (error "The call has no :name"))
+          (when (ecl-mcp-client-unlisted-p name)
+            (error "Unknown tool: %s" name))
           (setq execution (ecl-mcp-agent--execution-create
-                         :tool name :text (ecl-mcp-agent--arguments-text given)
+                         :tool name :text (ecl-mcp-client--arguments-text given)
                          :arguments (ecl-mcp-agent--plist given)))
           (push execution ecl-mcp-agent--executing)
           (ecl-mcp-call name given

@@ -27,6 +27,9 @@ Otherwise they would change what was reviewed."
 
 (define-error 'ecl-mcp-apply-refused "The change was not made")
 
+(defconst ecl-mcp-apply-regions 200
+  "Changes whose regions are returned; nobody looks at more of them for a moment.")
+
 (defconst ecl-mcp-apply-drift 1000
   "Lines by which a hunk may have moved if the text has changed.
 Equal lines farther away may mean something else.")
@@ -36,6 +39,15 @@ Equal lines farther away may mean something else.")
 (defvar ecl-mcp-apply--known nil
   "A line of this buffer and its position, while many lines are looked for.
 Counting from the first line for each would take minutes in a long file.")
+
+(defvar ecl-mcp-apply--texts nil
+  "A hash table with the old texts of hunks while they are put somewhere, or nil.")
+
+(defun ecl-mcp-apply--old (hunk)
+  "The old text of HUNK, which is needed more than once."
+  (if (not ecl-mcp-apply--texts) (ecl-mcp-hunk-old-text hunk)
+    (or (gethash hunk ecl-mcp-apply--texts)
+        (puthash hunk (ecl-mcp-hunk-old-text hunk) ecl-mcp-apply--texts))))
 
 (defun ecl-mcp-apply-line (n)
   "The position of line N of the buffer, from 0; nil if there are fewer lines."
@@ -76,7 +88,7 @@ Counting from the first line for each would take minutes in a long file.")
 (defun ecl-mcp-apply--only-place (hunk)
   "Where the old lines of HUNK are in this buffer, near their place.
 Nil if they are not there, or occur more than once."
-  (let* ((old (ecl-mcp-hunk-old-text hunk))
+  (let* ((old (ecl-mcp-apply--old hunk))
          (place (ecl-mcp-hunk-place hunk))
          (from (ecl-mcp-apply-line (max 0 (- place ecl-mcp-apply-drift))))
          (to (or (ecl-mcp-apply-line (+ place ecl-mcp-apply-drift))
@@ -91,7 +103,7 @@ Nil if they are not there, or occur more than once."
     (let ((ecl-mcp-apply--known (cons 0 (point-min)))
           (unique (make-hash-table :test #'eq)))
       (dolist (hunk hunks unique)
-        (when (or (string-empty-p (ecl-mcp-hunk-old-text hunk))
+        (when (or (string-empty-p (ecl-mcp-apply--old hunk))
                   (ecl-mcp-apply--only-place hunk))
           (puthash hunk t unique))))))
 
@@ -100,7 +112,7 @@ Nil if they are not there, or occur more than once."
   (let ((new (ecl-mcp-hunk-new-text hunk)))
     (or (string-empty-p new)
         (string-suffix-p "\n" new)
-        (eql (+ position (length (ecl-mcp-hunk-old-text hunk))) (point-max)))))
+        (eql (+ position (length (ecl-mcp-apply--old hunk))) (point-max)))))
 
 (defun ecl-mcp-apply--same-place (hunk)
   "Where the old lines of HUNK are in this buffer if they have not moved."
@@ -108,13 +120,13 @@ Nil if they are not there, or occur more than once."
     (save-excursion
       (and start
            (goto-char start)
-           (ecl-mcp-apply--stands-p (ecl-mcp-hunk-old-text hunk))
+           (ecl-mcp-apply--stands-p (ecl-mcp-apply--old hunk))
            start))))
 
 (defun ecl-mcp-apply--find (hunk finder)
   "Where HUNK can be put into this buffer, or nil.
 FINDER finds its old lines, if it has any."
-  (let ((position (if (string-empty-p (ecl-mcp-hunk-old-text hunk))
+  (let ((position (if (string-empty-p (ecl-mcp-apply--old hunk))
                       (and (= (point-min) (point-max)) (point-min))
                     (funcall finder hunk))))
     (and position (ecl-mcp-apply--fits-p hunk position) position)))
@@ -137,7 +149,7 @@ widened."
               (let ((position (ecl-mcp-apply--find hunk finder)))
                 (when (and position (>= position done))
                   (setq done (+ position
-                                (length (ecl-mcp-hunk-old-text hunk))))
+                                (length (ecl-mcp-apply--old hunk))))
                   position)))
             hunks)))
 
@@ -220,10 +232,11 @@ widened."
            while (eql (car item) ?\s) sum (length (cdr item))))
 
 (defun ecl-mcp-apply--regions (hunks places)
-  "Markers (START . END) around the changes of HUNKS, put at PLACES."
+  "Markers (START . END) around the first changes of HUNKS, put at PLACES."
   (let ((shift 0))
     (cl-loop
      for hunk in hunks for place in places
+     repeat ecl-mcp-apply-regions
      for items = (ecl-mcp-hunk-result hunk)
      for new = (length (ecl-mcp-hunk-new-text hunk))
      when place
@@ -232,7 +245,7 @@ widened."
                                      (- (+ place shift new)
                                         (ecl-mcp-apply--context
                                          (reverse items))))))
-     and do (cl-incf shift (- new (length (ecl-mcp-hunk-old-text hunk)))))))
+     and do (cl-incf shift (- new (length (ecl-mcp-apply--old hunk)))))))
 
 (defun ecl-mcp-apply--at-places (hunks places text)
   "TEXT with HUNKS put at PLACES."
@@ -242,7 +255,7 @@ widened."
              (push (substring text start (1- place)) pieces)
              (push (ecl-mcp-hunk-new-text hunk) pieces)
              (setq start (+ (1- place)
-                            (length (ecl-mcp-hunk-old-text hunk)))))
+                            (length (ecl-mcp-apply--old hunk)))))
     (push (substring text start) pieces)
     (apply #'concat (nreverse pieces))))
 
@@ -330,14 +343,16 @@ Hunks whose old lines are missing or ambiguous are left out.  Then the buffer is
 saved as `ecl-mcp-save-after-apply' says.
 
 The result is a plist: `:before' and `:after', the whole texts; `:places', where
-each hunk was put, or nil; `:regions', markers around the changes; `:saved',
-whether it was saved, and then `:sha256' of the file, or else `:note', why not.
-If the change cannot be made, nothing is changed and an error is signalled."
+each hunk was put, or nil; `:regions', markers around the first changes;
+`:saved', whether it was saved, and then `:sha256' of the file, or else `:note',
+why not.  If the change cannot be made, nothing is changed and an error is
+signalled."
   (ecl-mcp-apply-refuse-read-only buffer)
   (with-current-buffer buffer
     (save-restriction
       (widen)
-      (let* ((before (ecl-mcp-save-text))
+      (let* ((ecl-mcp-apply--texts (make-hash-table :test #'eq))
+             (before (ecl-mcp-save-text))
              (clean (not (buffer-modified-p)))
              (places (ecl-mcp-apply-places hunks base))
              (expected (ecl-mcp-apply--at-places hunks places before))

@@ -62,14 +62,14 @@ been shown."
          (why (and (not again) (ecl-mcp-typing-why-no-answer shown))))
     (cond
      (again)
-     (why (ecl-mcp--report "%s" (ecl-mcp-typing-ignored why)))
+     (why (ecl-mcp-approval-window-say "%s" (ecl-mcp-typing-ignored why)))
      ((and allows (ecl-mcp-approval-keys--offer-hidden-p))
-      (ecl-mcp--report "SPC to see the rest of the rule"))
+      (ecl-mcp-approval-window-say "SPC to see the rest of the rule"))
      ((and allows (not ecl-mcp-approval-window--whole))
-      (ecl-mcp--report "It is too long to show: n denies it, e edits it"))
+      (ecl-mcp-approval-window-say "It is too long to show: n denies it, e edits it"))
      ((and allows (not ecl-mcp-approval-window--end-shown))
-      (ecl-mcp--report "SPC to see the rest (%d lines)"
-                       (ecl-mcp-approval-keys--lines-below)))
+      (ecl-mcp-approval-window-say "SPC to see the rest (%d lines)"
+                                   (ecl-mcp-approval-keys--lines-below)))
      (t (ecl-mcp-typing-when-quiet
          (lambda ()
            (and (buffer-live-p buffer)
@@ -85,8 +85,8 @@ been shown."
            (with-current-buffer buffer
              (condition-case err
                  (funcall action request)
-               (quit (ecl-mcp--report "Later"))
-               (error (ecl-mcp--report "%s" (error-message-string err)))))
+               (quit (ecl-mcp-approval-window-say "Later"))
+               (error (ecl-mcp-approval-window-say "%s" (error-message-string err)))))
            (ecl-mcp-approval-keys--continue)
            (ecl-mcp-approval-keys--absorb key request)))))))
 
@@ -119,9 +119,10 @@ Pressed again, it would be text or a command in the buffer that is selected now.
                         (caar ecl-mcp-approval-window--offer)))))))
 
 (defun ecl-mcp-approval-no ()
-  "Deny this call."
+  "Deny this call, or make no rule if one is offered."
   (interactive)
-  (ecl-mcp-approval-keys--answer #'ecl-mcp-deny))
+  (if ecl-mcp-approval-window--offer (ecl-mcp-approval-keys--leave-offer)
+    (ecl-mcp-approval-keys--answer #'ecl-mcp-deny)))
 
 (defun ecl-mcp-approval-no-because ()
   "Deny this call for a reason, which its client can read."
@@ -140,19 +141,31 @@ Pressed again, it would be text or a command in the buffer that is selected now.
   (interactive)
   (ecl-mcp-approval-keys--answer #'ecl-mcp-approval-edit-request))
 
+(defun ecl-mcp-approval-keys--leave-offer ()
+  "Show the call without the rule that is offered."
+  (ecl-mcp-typing-cancel-answer)
+  (setq ecl-mcp-approval-window--offer nil)
+  (ecl-mcp-approval-window--draw))
+
+(declare-function ecl-mcp-approval-prompt-check "ecl-mcp-approval-prompt" ())
+
 (defun ecl-mcp-approval-later ()
-  "Let this call wait, or leave the offer of a rule."
+  "Let this call wait, or leave the offer of a rule.
+If a quit calls this, let all calls wait."
   (interactive)
   (ecl-mcp-typing-cancel-answer)
-  (if ecl-mcp-approval-window--offer
-      (progn (setq ecl-mcp-approval-window--offer nil)
-             (ecl-mcp-approval-window--draw))
+  (if ecl-mcp-approval-window--offer (ecl-mcp-approval-keys--leave-offer)
     (when (and ecl-mcp-approval-window--request
                (ecl-mcp-request-waiting-p ecl-mcp-approval-window--request))
-      (ecl-mcp-request-put-off ecl-mcp-approval-window--request)
-      (ecl-mcp--report "#%d waits"
-                       (ecl-mcp-request-number ecl-mcp-approval-window--request)))
-    (ecl-mcp-approval-window--quit (selected-window))))
+      (ecl-mcp--report "%s" (ecl-mcp-request-put-off
+                             ecl-mcp-approval-window--request
+                             (eq ?\C-g last-command-event))))
+    (ecl-mcp-approval-window--quit (selected-window))
+    (ecl-mcp-approval-prompt-check)
+    (when (and (eq ?q last-command-event)
+               (not (equal ecl-mcp-approval-buffer (buffer-name (window-buffer)))))
+      ;; A key held down must not become text in the buffer below.
+      (ecl-mcp-typing-absorb '(?q) "it is put off"))))
 
 ;;;; Rules
 
@@ -160,7 +173,7 @@ Pressed again, it would be text or a command in the buffer that is selected now.
   "Offer rules with EFFECT in SCOPE for REQUEST, which this buffer shows."
   (let ((offers (ecl-mcp-rule-offers request effect scope)))
     (if (stringp offers)
-        (ecl-mcp--report "No rule can allow this: %s" offers)
+        (ecl-mcp-approval-window-say "No rule can allow this: %s" offers)
       (setq ecl-mcp-approval-window--offer (cons offers 0))
       (ecl-mcp-approval-window--draw))))
 
@@ -217,7 +230,7 @@ leaves REQUEST waiting."
   "Offer the rule STEP places further."
   (ecl-mcp-approval-keys--request)
   (unless ecl-mcp-approval-window--offer
-    (user-error "No rule is offered; press !, A or D for one"))
+    (user-error "No rule is offered; press !, * or D for one"))
   (pcase-let ((`(,rules . ,index) ecl-mcp-approval-window--offer))
     (setcdr ecl-mcp-approval-window--offer
             (max 0 (min (1- (length rules)) (+ index step))))
@@ -254,8 +267,8 @@ leaves REQUEST waiting."
                    (car ecl-mcp-approval-window--offer))))
     (if (ecl-mcp-approval-confirm-rule rule request)
         (ecl-mcp-grant request rule)
-      (ecl-mcp--report "No rule was made; #%d waits"
-                       (ecl-mcp-request-number request)))))
+      (ecl-mcp-approval-window-say "No rule was made; #%d waits"
+                                   (ecl-mcp-request-number request)))))
 
 ;;;; Looking
 
@@ -340,15 +353,17 @@ the rules.
      ("N" . ecl-mcp-approval-no-because)
      ("e" . ecl-mcp-approval-edit)
      ("!" . ecl-mcp-approval-session)
-     ("A" . ecl-mcp-approval-always)
+     ("A" . ecl-mcp-approval-always)    ; an older key; menus show the later one
+     ("*" . ecl-mcp-approval-always)
      ("D" . ecl-mcp-approval-never)
      ("s" . ecl-mcp-approval-stop)
+     ("S" . ecl-mcp-approval-stop)
      ("-" . ecl-mcp-approval-narrower)
      ("+" . ecl-mcp-approval-wider)
      ("v" . ecl-mcp-approval-view)
      ("i" . ecl-mcp-approval-raw)
-     ("q" . ecl-mcp-approval-later)
      ("C-g" . ecl-mcp-approval-later)
+     ("q" . ecl-mcp-approval-later)
      ("TAB" . ecl-mcp-approval-next)
      ("M-n" . ecl-mcp-approval-next)
      ("M-p" . ecl-mcp-approval-previous)
@@ -404,7 +419,8 @@ request has come up nor right before or after another key.
   (ecl-mcp--own-keys)
   (ecl-mcp-menu-setup)
   (buffer-disable-undo)
-  (setq-local header-line-format '(:eval (ecl-mcp-approval-window--header))
+  (setq-local header-line-format
+              '(:eval (ecl-mcp-approval-window--header (window-width)))
               mode-line-format '(" " (:eval (ecl-mcp-approval-window--keys-line)))
               truncate-lines nil
               word-wrap t               ; a name in two pieces is no name

@@ -29,8 +29,8 @@
   "The question about REQUEST in the minibuffer, which CAME-UP at that time.
 WINDOW shows the request; DEPTH is the depth of the minibuffer, LEVEL that of
 recursive edits; ANSWER is one of `ecl-mcp-approval-do', `later' or `gone'; KEY
-gave it."
-  request window came-up depth level answer key)
+gave it, and ALL says whether it is about all that wait."
+  request window came-up depth level answer key all)
 
 (defvar ecl-mcp-approval-prompt--question nil
   "The question in the minibuffer, or nil.")
@@ -59,16 +59,20 @@ gave it."
     (throw 'exit nil)))
 
 (defun ecl-mcp-approval-prompt--over-p ()
-  "Whether the question has lost its request, and keys go to it."
+  "Whether the question has lost its request, and keys go to it.
+Its request may also have been put off elsewhere."
   (and ecl-mcp-approval-prompt--question
        (not (ecl-mcp-approval-prompt--answer ecl-mcp-approval-prompt--question))
-       (not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)))
+       (or (not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)))
+           (ecl-mcp-request-put-off-p (ecl-mcp-approval-prompt-request)))
        (ecl-mcp-approval-prompt--innermost-p)))
 
 (defun ecl-mcp-approval-prompt--leave ()
   "Leave the question if its request is gone.  Only a one-off timer calls this."
   (when (and (ecl-mcp-approval-prompt--over-p) (ecl-mcp-typing-free-p))
-    (ecl-mcp-approval-prompt--end 'gone)))
+    (ecl-mcp-approval-prompt--end
+     (if (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)) 'later
+       'gone))))
 
 (defun ecl-mcp-approval-prompt-check ()
   "Leave the question soon if its request is gone and keys go to it.
@@ -210,11 +214,15 @@ A message below may hide a line of it for a while."
   (ecl-mcp-approval-help))
 
 (defun ecl-mcp-question-later ()
-  "Let the call wait."
+  "Let the call wait; if a quit calls this, let all wait."
   (interactive)
   (ecl-mcp-typing-cancel-answer)
   (if (and ecl-mcp-approval-prompt--question (ecl-mcp-approval-prompt--innermost-p))
-      (ecl-mcp-approval-prompt--end 'later)
+      (progn (setf (ecl-mcp-approval-prompt--all ecl-mcp-approval-prompt--question)
+                   (eq ?\C-g last-command-event)
+                   (ecl-mcp-approval-prompt--key ecl-mcp-approval-prompt--question)
+                   (and (eq ?q last-command-event) ?q))
+             (ecl-mcp-approval-prompt--end 'later))
     (throw 'exit t)))
 
 (defun ecl-mcp-approval-prompt--other-keys ()
@@ -232,8 +240,10 @@ A message below may hide a line of it for a while."
      ("v" . ecl-mcp-question-view)
      ("e" . ecl-mcp-question-edit)
      ("!" . ecl-mcp-question-session)
+     ("*" . ecl-mcp-question-always)
      ("A" . ecl-mcp-question-always)
      ("D" . ecl-mcp-question-never)
+     ("S" . ecl-mcp-question-stop)
      ("s" . ecl-mcp-question-stop)
      ("SPC" . ecl-mcp-question-scroll)
      ("?" . ecl-mcp-question-help)
@@ -252,7 +262,7 @@ A message below may hide a line of it for a while."
 
 ;;;; The question
 
-(defconst ecl-mcp-approval-prompt-keys (string-to-list "ynNve!ADsq? ")
+(defconst ecl-mcp-approval-prompt-keys (string-to-list "ynNve!*ADSsq? ")
   "The keys of the question; it comes up only where all of them are text.")
 
 (defun ecl-mcp-approval-prompt--wording (request)
@@ -303,7 +313,9 @@ The keys are explained above it."
       ('gone (ecl-mcp-typing-absorb ecl-mcp-approval-prompt-keys
                                     (format "#%d no longer waits" number)))
       ((guard key) (ecl-mcp-typing-absorb
-                    (list key) (format "#%d is answered" number))))))
+                    (list key) (format (if (eq answer 'later) "#%d waits"
+                                         "#%d is answered")
+                                       number))))))
 
 (defun ecl-mcp-approval-prompt-ask (request window)
   "Ask about REQUEST, which WINDOW shows, and do what the user answers.
@@ -318,8 +330,9 @@ The moment must be right; see `ecl-mcp-typing-why-not-ask'."
           (ecl-mcp-in-timer (ecl-mcp-approval-do answer request window))
         (quit (setq answer 'later))))
     (when (and (eq answer 'later) (ecl-mcp-request-waiting-p request))
-      (ecl-mcp-request-put-off request)
-      (message "ecl-mcp: #%d waits; %s" (ecl-mcp-request-number request)
+      (message "ecl-mcp: %s; %s" (ecl-mcp-request-put-off request
+                                                          (ecl-mcp-approval-prompt--all
+                                                           question))
                (ecl-mcp--key 'ecl-mcp-review)))
     (unless (eq window (selected-window))
       (ecl-mcp-approval-window-hide))

@@ -215,7 +215,9 @@ If that is too narrow, the client's name is shortened."
 
 (defun ecl-mcp-approval-text--risk (risk)
   "Insert the findings of RISK about code."
-  (ecl-mcp-approval-text--heading "Operators")
+  (insert (propertize "Operators" 'face 'bold)
+          (propertize ", from the text alone: a hint, not a sandbox" 'face 'shadow)
+          "\n")
   (when-let ((problem (ecl-mcp-risk-problem risk)))
     (insert "  " (propertize (ecl-mcp-approval-text-line problem)
                              'face 'ecl-mcp-risk-high)
@@ -230,10 +232,7 @@ If that is too narrow, the client's name is shortened."
   (dolist (text (ecl-mcp-risk-opaque risk))
     (insert (propertize (format "  %-12s %s\n" "cannot see"
                                 (ecl-mcp-approval-text-line text))
-                        'face 'warning)))
-  (insert (propertize
-           "  from the text alone, without running it: a hint, not a sandbox\n"
-           'face 'shadow)))
+                        'face 'warning))))
 
 (defun ecl-mcp-approval-text--value (name value)
   "Insert the argument NAME with its VALUE, in exact shape."

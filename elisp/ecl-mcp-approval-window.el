@@ -28,6 +28,9 @@
 (defconst ecl-mcp-approval-window--slot 7
   "Slot of the side window, one that other packages are unlikely to use.")
 
+(defconst ecl-mcp-approval-window--low 12
+  "Lines that the window may have even if that is more than half of its frame.")
+
 (defconst ecl-mcp-approval-window--notice-seconds 3
   "Seconds for which a notice replaces the keys below a request.")
 
@@ -56,30 +59,42 @@
 
 ;;;; Showing
 
-(defun ecl-mcp-approval-window--header ()
-  "The line above the request."
+(defun ecl-mcp-approval-window--facts (request title)
+  "TITLE with the number of REQUEST, its place, and the time that is left."
+  (string-join (list (format " #%d" (ecl-mcp-request-number request))
+                     title
+                     (ecl-mcp-request-place request)
+                     (or (ecl-mcp-request-left-text request)
+                         (ecl-mcp-request-age request)))
+               " · "))
+
+(defun ecl-mcp-approval-window--header (&optional width)
+  "The line above the request, of WIDTH columns, or of any width.
+The time is shown at any rate; the title is cut if need be."
   (let ((request ecl-mcp-approval-window--request))
     (replace-regexp-in-string
      "%" "%%"
      (if (not request) " No request waits"
-       (string-join
-        (delq nil (list (format " #%d" (ecl-mcp-request-number request))
-                        (ecl-mcp-request-title request)
-                        (ecl-mcp-request-place request)
-                        (or (ecl-mcp-request-left-text request)
-                            (ecl-mcp-request-age request))))
-        " · "))
+       (let* ((title (ecl-mcp-request-title request))
+              (facts (ecl-mcp-approval-window--facts request title))
+              (excess (if width (- (string-width facts) width) 0)))
+         (if (<= excess 0) facts
+           (ecl-mcp-approval-window--facts
+            request
+            (truncate-string-to-width title
+                                      (max 8 (- (string-width title) excess))
+                                      nil nil "…")))))
      t t)))
 
 (defconst ecl-mcp-approval-window--legend
   '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
-    ("!" . "session") ("A" . "always") ("D" . "never")
-    ("s" . "stop") ("q" . "later") ("?" . ""))
+    ("!" . "session") ("*" . "always") ("D" . "never")
+    ("S" . "stop") ("q" . "later") ("?" . "keys"))
   "The keys that answer, and what they do.")
 
 (defconst ecl-mcp-approval-window--offer-legend
-  '(("y" . "yes") ("-" . "narrower") ("+" . "wider") ("TAB" . "where")
-    ("SPC" . "scroll") ("q" . "back"))
+  '(("y" . "yes") ("n" . "no") ("-" . "narrower") ("+" . "wider")
+    ("TAB" . "where") ("SPC" . "scroll"))
   "The keys for an offered rule, and what they do.")
 
 (defun ecl-mcp-approval-window--takes-keys-p ()
@@ -121,6 +136,13 @@ request is not on the screen.  FORMAT may be nil: nothing."
         (force-mode-line-update))
     (when format
       (message "ecl-mcp: %s" (car ecl-mcp-approval-window--notice)))))
+
+(defun ecl-mcp-approval-window-say (format &rest arguments)
+  "Report FORMAT with ARGUMENTS; below the request if a question is open.
+At the end of the minibuffer there would be no room for it."
+  (if (active-minibuffer-window)
+      (apply #'ecl-mcp-approval-window-notice format arguments)
+    (apply #'ecl-mcp--report format arguments)))
 
 (defun ecl-mcp-approval-window--insert-offer ()
   "Insert the offered rule."
@@ -219,7 +241,12 @@ Any buffer may be current."
                                     (window-buffer window)))
           (height (frame-height (window-frame window))))
       (ignore-errors
-        (fit-window-to-buffer window (if tall (- height 8) (/ height 2)) 4)))))
+        (fit-window-to-buffer
+         window
+         (if tall (- height 8)
+           ;; In a low frame, more than half: some of the code is below the rest.
+           (max (/ height 2) (min ecl-mcp-approval-window--low (- height 6))))
+         4)))))
 
 (defun ecl-mcp-approval-window-display (request)
   "Show REQUEST in a window below the others, without selecting it.

@@ -91,6 +91,12 @@ A binding is (KEY . COMMAND); KEY is a string for `kbd', or a vector."
       (define-key map (if (stringp key) (kbd key) key) command))
     map))
 
+(defvar ecl-mcp-button-map
+  (ecl-mcp-keymap '(("RET" . push-button)
+                    ([mouse-2] . push-button)))
+  "Keymap of buttons where TAB is a key of the mode.
+In Emacs 29 and later, TAB goes to the next button on every other button.")
+
 (defun ecl-mcp--key (command)
   "The key that calls COMMAND here, or how to call it without one, for people."
   (substitute-command-keys (format "\\[%s]" command)))
@@ -159,19 +165,38 @@ FORMAT and ARGS.  Nothing is displayed, and errors are ignored."
                 (delete-region (point-min) (point)))))))
     (error nil)))
 
+(defvar eldoc-last-message)
+
 (defun ecl-mcp--report (format &rest args)
   "Show a line made from FORMAT and ARGS in the echo area, after our name.
 Also add it to the message buffer."
   (apply #'ecl-mcp--note 'info format args)
+  ;; ElDoc would clear the echo area for a message of its own, no longer shown.
+  (when (bound-and-true-p eldoc-last-message)
+    (setq eldoc-last-message nil))
   (message "ecl-mcp: %s" (apply #'format-message format args)))
 
 (defconst ecl-mcp--garbage (* 64 1024 1024)
   "Bytes of garbage that a task of a moment may leave before it is collected.")
 
+(defvar ecl-mcp--threshold nil
+  "The value of `gc-cons-threshold' to go back to, or nil.")
+
+(defun ecl-mcp--collect-again ()
+  "Let garbage be collected as usual."
+  (when (eql gc-cons-threshold ecl-mcp--garbage) ; nobody else has set it
+    (setq gc-cons-threshold ecl-mcp--threshold))
+  (setq ecl-mcp--threshold nil))
+
 (defmacro ecl-mcp--collecting-later (&rest body)
-  "Evaluate BODY, a task of a moment, and collect garbage only afterwards."
+  "Evaluate BODY, a task of a moment, and collect garbage afterwards.
+That is when Emacs has shown the result and waits for a key."
   (declare (indent 0) (debug t))
-  `(let ((gc-cons-threshold (max gc-cons-threshold ecl-mcp--garbage)))
+  `(progn
+     (unless (or ecl-mcp--threshold (>= gc-cons-threshold ecl-mcp--garbage))
+       (setq ecl-mcp--threshold gc-cons-threshold
+             gc-cons-threshold ecl-mcp--garbage)
+       (run-at-time 0 nil #'ecl-mcp--collect-again))
      ,@body))
 
 (defmacro ecl-mcp--noting-errors (what &rest body)

@@ -17,7 +17,7 @@
 (cl-defstruct (ecl-mcp-client--call (:constructor ecl-mcp-client--call-create)
                                     (:copier nil))
   "A request to the core without an answer yet."
-  id tool callback progress timer)
+  id tool callback progress input timer own)
 
 (cl-defstruct (ecl-mcp-client--state (:constructor ecl-mcp-client--state-create)
                                      (:copier nil))
@@ -106,16 +106,39 @@ Return non-nil if the call was waiting."
   (let ((call (gethash (alist-get 'progressToken params)
                        (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
         (text (alist-get 'message params)))
-    (when (and call (ecl-mcp-client--call-progress call) (stringp text))
+    (when call
       (ecl-mcp--noting-errors (format "progress of %s" (ecl-mcp-client--call-tool call))
-        (funcall (ecl-mcp-client--call-progress call) text)))))
+        (cond ((eq t (alist-get 'ecl-mcp/input (alist-get '_meta params)))
+               (when (ecl-mcp-client--call-input call)
+                 (funcall (ecl-mcp-client--call-input call))))
+              ((and (ecl-mcp-client--call-progress call) (stringp text))
+               (funcall (ecl-mcp-client--call-progress call) text)))))))
+
+(defconst ecl-mcp-client--unlisted
+  '(("evaluate-in-frame" . "debug") ("invoke-restart" . "debug")
+    ("step-form" . "step")
+    ("list-threads" . "threads") ("interrupt-thread" . "threads")
+    ("replay-evaluation" . "replay"))
+  "The tools of commands that models see only with another tool set: that set.")
+
+(defun ecl-mcp-client-unlisted-p (name)
+  "Whether NAME, in either spelling, is that of a tool that models do not see."
+  (let ((set (cdr (assoc (string-replace "_" "-" name) ecl-mcp-client--unlisted))))
+    (and set (not (ecl-mcp-lisp-lists-p set)))))
+
+(defun ecl-mcp-client--listed (tools)
+  "Those of TOOLS that models and users see."
+  (cl-remove-if (lambda (tool)
+                  (ecl-mcp-client-unlisted-p (alist-get 'name tool)))
+                tools))
 
 (defun ecl-mcp-client--on-tools (lisp result)
   "Store the list of tools in RESULT for LISP."
   (let ((client (ecl-mcp-lisp-data lisp)))
     (setf (ecl-mcp-client--state-listing client) nil
           (ecl-mcp-client--state-tools client)
-          (alist-get 'tools (ecl-mcp--json-plain result)))
+          (ecl-mcp-client--listed
+           (alist-get 'tools (ecl-mcp--json-plain result))))
     (run-hook-wrapped 'ecl-mcp-tools-changed-functions
                       (lambda (function)
                         (ecl-mcp--noting-errors "tools" (funcall function))
@@ -201,6 +224,8 @@ Signal a `user-error' with a sentence if that fails."
       (let ((lisp (ecl-mcp-lisp-start #'ecl-mcp-client--receive
                                          #'ecl-mcp-client--finish-all
                                          (ecl-mcp-client--state-create))))
+        ;; After the rules, which may deny.
+        (add-hook 'ecl-mcp-request-functions #'ecl-mcp-client--approve-own 80)
         (ecl-mcp-client--initialize lisp)
         lisp)))
 
@@ -226,7 +251,8 @@ Return nil while this Emacs has no Lisp, and for a moment after its start."
 Only requests of the stateless protocol can name a client of their own."
   (let ((client (plist-get options :client)))
     (append
-     (and (plist-get options :progress) `((progressToken . ,id)))
+     (and (or (plist-get options :progress) (plist-get options :input))
+          `((progressToken . ,id)))
      (and client
           (pcase-let ((`(,name . ,rest) (split-string client " ")))
             `((io.modelcontextprotocol/protocolVersion . "2026-07-28")
@@ -245,6 +271,8 @@ Only requests of the stateless protocol can name a client of their own."
     (when (and timeout (ecl-mcp-client--tool-field tool 'timeout)
                (not (assq 'timeout arguments)))
       (push (cons 'timeout timeout) more))
+    (when (plist-get options :input)
+      (push '(input . t) more))
     (append arguments more)))
 
 (defun ecl-mcp-client--time-out (lisp id seconds)
@@ -271,10 +299,13 @@ alist, or nil; :meta.  OPTIONS are:
 :session NAME, the Lisp session;
 :timeout SECONDS, after which the call is stopped;
 :progress FUNCTION, which gets texts while the call runs;
-:client \"NAME VERSION\", the client on whose behalf the call is made.
+:input FUNCTION, which is called when the code of evaluate-lisp reads a line;
+`ecl-mcp-supply' sends it;
+:client \"NAME VERSION\", the client on whose behalf the call is made;
+:own t, if a command of the user is this very call, so that nobody has to ask.
 Return an id for `ecl-mcp-cancel'.
 
-\(fn TOOL ARGUMENTS CALLBACK &key SESSION TIMEOUT PROGRESS CLIENT)"
+\(fn TOOL ARGUMENTS CALLBACK &key SESSION TIMEOUT PROGRESS INPUT CLIENT OWN)"
   (let* ((lisp (ecl-mcp-client-ensure))
          (id (ecl-mcp-client--state-next-id (ecl-mcp-lisp-data lisp)))
          (arguments (ecl-mcp-client--arguments tool arguments options))
@@ -286,16 +317,56 @@ Return an id for `ecl-mcp-cancel'.
                                ,@(and meta `((_meta . ,meta))))
                              callback
                              :tool tool
-                             :progress (plist-get options :progress))
+                             :progress (plist-get options :progress)
+                             :input (plist-get options :input)
+                             :own (and (plist-get options :own) (list arguments)))
     (when timeout
       (ecl-mcp-client--limit-time lisp id tool timeout))
     id))
+
+;;;; What needs no question
+
+(defun ecl-mcp-client--arguments-text (arguments)
+  "Return ARGUMENTS, an alist in either shape, as a text that can be compared.
+The order of the members does not matter."
+  (ecl-mcp--json-bytes
+   (mapcar (lambda (pair) (vector (symbol-name (car pair)) (cdr pair)))
+           (sort (cl-remove-if-not #'cdr (copy-sequence arguments))
+                 (lambda (one other) (string< (car one) (car other)))))))
+
+(defun ecl-mcp-client--own-call (request)
+  "Return the call of a command of the user that REQUEST is about, or nil."
+  (when (and ecl-mcp-lisp
+             (null (ecl-mcp-request-review request))
+             (eq (ecl-mcp-request-connection request)
+                 (ecl-mcp-lisp-connection ecl-mcp-lisp)))
+    (let ((text (ecl-mcp-client--arguments-text (ecl-mcp-request-exact request))))
+      (cl-loop for call being the hash-values
+               of (ecl-mcp-client--state-calls (ecl-mcp-lisp-data ecl-mcp-lisp))
+               when (and (ecl-mcp-client--call-own call)
+                         (equal (ecl-mcp-client--call-tool call)
+                                (ecl-mcp-request-tool request))
+                         (equal (ecl-mcp-client--arguments-text
+                                 (car (ecl-mcp-client--call-own call)))
+                                text))
+               return call))))
+
+(defun ecl-mcp-client--approve-own (request)
+  "Approve REQUEST if it is about what a command of the user does, once.
+The command was the decision.  A rule that denies was asked before."
+  (when-let ((call (ecl-mcp-client--own-call request)))
+    (setf (ecl-mcp-client--call-own call) nil)
+    (ecl-mcp-answer request '((decision . "approve") (by . "human")))
+    t))
+
+;;;; Lookups
 
 (defun ecl-mcp-lookup (tool arguments callback &rest options)
   "Call TOOL with ARGUMENTS, CALLBACK and OPTIONS like `ecl-mcp-call'.
 This is for lookups that no user asked for.  Lists of calls leave them out if
 the core says that TOOL looks something up."
   (apply #'ecl-mcp-call tool arguments callback
+         :own t
          :client (concat ecl-mcp-lookup-client " " emacs-version)
          options))
 
@@ -317,6 +388,24 @@ Its evaluation is stopped, and its callback gets a failure immediately.  Return
 non-nil if the call had no result yet."
   (and ecl-mcp-lisp
        (ecl-mcp-client--cancel ecl-mcp-lisp id ecl-mcp-cancelled)))
+
+(defconst ecl-mcp-client--line-limit (* 64 1024)
+  "Bytes of a line that the core takes for code that reads.")
+
+(defun ecl-mcp-supply (id line)
+  "Send LINE to the code of the call ID, which waits for one.
+Return nil if that call is over.  The code of a call with the option :input
+waits for ten minutes at most."
+  (when (> (string-bytes line) ecl-mcp-client--line-limit)
+    (user-error "This line has more than 64 KiB, the limit of what code reads"))
+  (when (and ecl-mcp-lisp
+             (gethash id (ecl-mcp-client--state-calls
+                          (ecl-mcp-lisp-data ecl-mcp-lisp))))
+    (ecl-mcp-client--notify ecl-mcp-lisp
+                            `((method . "notifications/ecl-mcp/input")
+                              (params . ((requestId . ,id)
+                                         (text . ,(ecl-mcp--unicode line))))))
+    t))
 
 (defun ecl-mcp-client-calls ()
   "Return the ids of the calls of tools from Emacs that have no result yet."

@@ -8,22 +8,14 @@
 ;; Commands that evaluate in the session that the agent also uses.  Everything
 ;; runs in the background: a command starts it and returns, and the answer is
 ;; shown when it arrives, several in the order of their commands.
-;;
-;; Other files start calls with `ecl-mcp-eval--start'.
 
 ;;; Code:
 
 (require 'lisp-mode)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-client)
+(require 'ecl-mcp-eval-jobs)
 (require 'ecl-mcp-output)
-
-(defcustom ecl-mcp-eval-session "main"
-  "The Lisp session in which commands evaluate.
-A new name opens a session of its own."
-  :type 'string
-  :safe #'stringp
-  :group 'ecl-mcp)
 
 (defcustom ecl-mcp-eval-timeout nil
   "Seconds after which your evaluations are stopped.
@@ -36,6 +28,12 @@ A new name opens a session of its own."
   "How many lines of an answer the echo area shows.
 A longer answer is shown in a buffer."
   :type 'natnum
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-debug-on-error nil
+  "Whether an error of your evaluations opens the debugger by itself.
+Otherwise the error is shown, and `ecl-mcp-debug' opens it."
+  :type 'boolean
   :group 'ecl-mcp)
 
 (defvar-local ecl-mcp-buffer-package nil
@@ -92,130 +90,6 @@ POSITION.  Nil means the current package of the session."
   (or ecl-mcp-buffer-package
       (ecl-mcp-eval--in-package (or position (point)))))
 
-;;;; Packages that do not exist yet
-
-(defconst ecl-mcp-eval--no-package-regexp
-  (concat "\\`\\(?:Package \"\\([^\"\n]+\\)\" not found\\."
-          "\\|\\[ERROR\\] PACKAGE-ERROR\n"
-          "The name \"\\([^\"\n]+\\)\" does not designate any package\\.\\'\\)")
-  "Matches an answer that says that the package of a call does not exist.
-Nothing was evaluated then.")
-
-(defun ecl-mcp-eval--missing-package (answer arguments)
-  "The package in ARGUMENTS, an alist, if ANSWER says that it does not exist."
-  (let ((package (alist-get 'package arguments))
-        (text (or (plist-get answer :content) (plist-get answer :error) "")))
-    (and package
-         (string-match ecl-mcp-eval--no-package-regexp text)
-         (equal package (or (match-string 1 text) (match-string 2 text)))
-         package)))
-
-(defun ecl-mcp-eval--in-user-package (arguments)
-  "ARGUMENTS, an alist, with the package that always exists."
-  (cons '(package . "COMMON-LISP-USER") (assq-delete-all 'package
-                                                         (copy-alist arguments))))
-
-(defun ecl-mcp-eval--say-fallback (package answer)
-  "ANSWER with a line that says that it was asked without PACKAGE."
-  (let ((line (format "; %s does not exist yet (C-c C-k loads the file): \
-this is CL-USER\n" package)))
-    (cl-loop for (key value) on answer by #'cddr
-             append (list key (if (and (memq key '(:content :error))
-                                       (stringp value))
-                                  (concat line value)
-                                value)))))
-
-;;;; Calls that run
-
-(cl-defstruct (ecl-mcp-eval--job (:constructor ecl-mcp-eval--make-job))
-  "A call started by a command."
-  (id nil :documentation "For `ecl-mcp-cancel'.")
-  (what nil :documentation "What it does, in a few words.")
-  (start nil :documentation "When it was started, a `float-time'.")
-  (reporter nil :documentation "Tells the user that it is still running."))
-
-(defvar ecl-mcp-eval--jobs nil
-  "The running calls, oldest first.")
-
-(defvar ecl-mcp-eval--jobs-timer nil
-  "Timer that reports calls that take long; nil when none is running.")
-
-(defvar ecl-mcp-eval--progress-shown nil
-  "What the timer has written into the echo area.")
-
-(defun ecl-mcp-eval--echo-area-free-p ()
-  "Whether nobody else uses the echo area."
-  (and (not (active-minibuffer-window))
-       (or (null (current-message))
-           (equal (current-message) ecl-mcp-eval--progress-shown))))
-
-(defun ecl-mcp-eval--tell-progress ()
-  "Report that the oldest call is still running."
-  (ecl-mcp--noting-errors "progress"
-    (when-let ((job (car ecl-mcp-eval--jobs)))
-      (when (and (not noninteractive) (ecl-mcp-eval--echo-area-free-p))
-        (let ((message-log-max nil))
-          (unless (ecl-mcp-eval--job-reporter job)
-            (setf (ecl-mcp-eval--job-reporter job)
-                  (make-progress-reporter
-                   (format "ecl-mcp: %s..." (ecl-mcp-eval--job-what job)))))
-          (progress-reporter-update
-           (ecl-mcp-eval--job-reporter job) nil
-           (format "%d s" (- (float-time) (ecl-mcp-eval--job-start job)))))
-        (setq ecl-mcp-eval--progress-shown (current-message))))))
-
-(defun ecl-mcp-eval--finish-job (job)
-  "Forget JOB, which is finished, and stop reporting it."
-  (setq ecl-mcp-eval--jobs (delq job ecl-mcp-eval--jobs))
-  (when (and (null ecl-mcp-eval--jobs) ecl-mcp-eval--jobs-timer)
-    (cancel-timer ecl-mcp-eval--jobs-timer)
-    (setq ecl-mcp-eval--jobs-timer nil))
-  (when (and ecl-mcp-eval--progress-shown
-             (equal (current-message) ecl-mcp-eval--progress-shown))
-    (message nil))
-  (setq ecl-mcp-eval--progress-shown nil))
-
-(cl-defun ecl-mcp-eval--start (what tool arguments handler
-                                    &key progress
-                                    (session ecl-mcp-eval-session))
-  "Call TOOL with ARGUMENTS, an alist, in the background; return the job.
-WHAT says in a few words what the call does.  HANDLER gets the answer, as from
-`ecl-mcp-call', and PROGRESS what is printed meanwhile; an error in either is
-only reported.  SESSION is that of commands by default, and nil for a tool
-without a session.  If the package in ARGUMENTS does not exist, the call is made
-in CL-USER, and the answer says so."
-  (let* ((job (ecl-mcp-eval--make-job :what what :start (float-time)))
-         (fallback nil)
-         (finish
-          (lambda (answer)
-            (ecl-mcp-eval--finish-job job)
-            (condition-case problem
-                (funcall handler (if fallback
-                                     (ecl-mcp-eval--say-fallback fallback answer)
-                                   answer))
-              (error (ecl-mcp--report "%s: %s" what
-                                      (error-message-string problem))))))
-         (guarded
-          (lambda (answer)
-            (setq fallback (ecl-mcp-eval--missing-package answer arguments))
-            (if (not fallback)
-                (funcall finish answer)
-              (setf (ecl-mcp-eval--job-id job)
-                    (ecl-mcp-call tool (ecl-mcp-eval--in-user-package arguments)
-                                  finish :session session :progress progress))))))
-    (setq ecl-mcp-eval--jobs (append ecl-mcp-eval--jobs (list job)))
-    (unless ecl-mcp-eval--jobs-timer
-      (setq ecl-mcp-eval--jobs-timer
-            (run-at-time 1 1 #'ecl-mcp-eval--tell-progress)))
-    (condition-case problem
-        (setf (ecl-mcp-eval--job-id job)
-              (ecl-mcp-call tool arguments guarded
-                            :session session
-                            :progress progress))
-      (error (ecl-mcp-eval--finish-job job)
-             (signal (car problem) (cdr problem))))
-    job))
-
 ;;;; Where code is
 
 (defun ecl-mcp-eval--file-label (file)
@@ -261,19 +135,37 @@ It is nil in a buffer without a local file."
                        (max 40 (1- (frame-width)))))))))
 
 (defun ecl-mcp-eval--error-summary (text)
-  "The class and message of the error in TEXT, on one line."
-  (let ((head (if (string-match "^\\[ERROR\\].*\\(?:\n.+\\)*" text)
+  "The class and message of the error in TEXT, on one line.
+If the error is frozen, the line also says how to look into it."
+  (let ((hint (if (string-match-p "^; Frozen as error [0-9]+\\." text)
+                  (with-current-buffer (window-buffer)
+                    (format "  (%s: debugger)" (ecl-mcp--key 'ecl-mcp-debug)))
+                ""))
+        (head (if (string-match "^\\[ERROR\\].*\\(?:\n.+\\)*" text)
                   (match-string 0 text)
                 (car (split-string (concat text "\n") "\n" t)))))
-    (ecl-mcp-eval--one-line (or head "No answer") (max 40 (1- (frame-width))))))
+    (concat (ecl-mcp-eval--one-line (or head "No answer")
+                                    (max 40 (- (frame-width) 1 (length hint))))
+            hint)))
 
 (defconst ecl-mcp-eval--error-buffer "*ecl-mcp error*"
   "Name of the buffer of errors.")
 
+(defun ecl-mcp-eval--debug-error (text)
+  "Open the debugger on the error of TEXT, an answer, if the user wants that.
+Return nil if not.  It is the answer of the job whose handler is running."
+  (when (and ecl-mcp-debug-on-error ecl-mcp-eval--parent
+             (string-match "^; Frozen as error \\([0-9]+\\)\\." text))
+    (ecl-mcp-debug (string-to-number (match-string 1 text))
+                   (ecl-mcp-eval--job-session ecl-mcp-eval--parent)
+                   (ecl-mcp-eval--job-keys ecl-mcp-eval--parent))
+    t))
+
 (defun ecl-mcp-eval--show-error (what text)
   "Show TEXT, about an error while doing WHAT, in a buffer and the echo area."
-  (ecl-mcp-output--show ecl-mcp-eval--error-buffer
-                        (concat "; " what "\n" text) t)
+  (unless (ecl-mcp-eval--debug-error text)
+    (ecl-mcp-output--show ecl-mcp-eval--error-buffer
+                          (concat "; " what "\n" text) t))
   (message "%s" (ecl-mcp-eval--error-summary text)))
 
 (defun ecl-mcp-eval--dismiss-error ()
@@ -292,6 +184,49 @@ A user who has interrupted it needs no window that says so."
           ((equal failure ecl-mcp-cancelled)
            (message "ecl-mcp: Interrupted %s" what))
           (t (ecl-mcp-eval--show-error what (or failure "No answer."))))))
+
+;;;; Lines that code reads
+
+(defun ecl-mcp-eval--quiet-p (keys)
+  "Whether the minibuffer is free and the user has typed nothing since KEYS.
+KEYS is what `num-input-keys' was then."
+  (and (eql keys num-input-keys)
+       (not (active-minibuffer-window))
+       (not (input-pending-p))
+       (not executing-kbd-macro)
+       (not cursor-in-echo-area)))
+
+(defun ecl-mcp-eval--read-line (job)
+  "Ask for the line that the code of JOB reads; a quit ends its evaluation."
+  (when (memq job ecl-mcp-eval--readers)
+    (let ((line (condition-case nil
+                    (read-string (format "Line for %s: "
+                                         (ecl-mcp-eval--job-what job)))
+                  (quit nil))))
+      (setq ecl-mcp-eval--readers (delq job ecl-mcp-eval--readers))
+      (setf (ecl-mcp-eval--job-keys job) num-input-keys)
+      (cond ((null line) (ecl-mcp-eval-cancel job))
+            ((not (ecl-mcp-supply (ecl-mcp-eval--job-id job) line))
+             (message "ecl-mcp: That evaluation is over"))))))
+
+(defun ecl-mcp-eval--want-line (job)
+  "The code of JOB reads a line: ask for it, unless the user has typed since.
+Then only say so."
+  (setq ecl-mcp-eval--readers (append ecl-mcp-eval--readers (list job)))
+  (run-at-time 0 nil
+               (lambda ()
+                 (if (ecl-mcp-eval--quiet-p (ecl-mcp-eval--job-keys job))
+                     (ecl-mcp-eval--read-line job)
+                   (ecl-mcp--report
+                    "Your code reads a line: M-x ecl-mcp-supply-line")))))
+
+;;;###autoload
+(defun ecl-mcp-supply-line ()
+  "Ask for the line for which the code of your evaluation waits.
+A quit ends that evaluation."
+  (interactive)
+  (ecl-mcp-eval--read-line (or (car ecl-mcp-eval--readers)
+                               (user-error "No evaluation waits for a line"))))
 
 ;;;; Evaluating
 
@@ -320,7 +255,8 @@ If PACKAGE is nil, use the current package of the session.  ORIGIN is as from
        (run-hooks 'ecl-mcp-evaluated-hook)
        (ecl-mcp-eval--show-answer what answer)
        (when (and settles (plist-get answer :success))
-         (ecl-mcp-eval--dismiss-error))))))
+         (ecl-mcp-eval--dismiss-error)))
+     :input #'ecl-mcp-eval--want-line)))
 
 ;;;###autoload
 (defun ecl-mcp-eval-region (start end)
@@ -361,6 +297,14 @@ The package is that of the last `in-package' before START."
   (interactive (list (read-string "Evaluate in Lisp: " nil
                                   'ecl-mcp-eval-history)))
   (ecl-mcp-eval--evaluate expression (ecl-mcp-package)))
+
+(defun ecl-mcp-eval--code-at-point ()
+  "The text of the region, or else of the expression before point; nil if none."
+  (if (use-region-p)
+      (buffer-substring-no-properties (region-beginning) (region-end))
+    (ignore-errors
+      (let ((bounds (ecl-mcp-eval--last-sexp-bounds)))
+        (buffer-substring-no-properties (car bounds) (cdr bounds))))))
 
 (defun ecl-mcp-eval--last-sexp-bounds ()
   "The bounds of the expression before point."

@@ -203,15 +203,6 @@ SOME says whether other parts of its hunk are accepted."
              `(,@(ecl-mcp-hunk--lines-answer (ecl-mcp-hunk-new-text hunk))
                ,@(and (ecl-mcp-hunk-parts hunk) '((part . t))))))))
 
-(defun ecl-mcp-hunk-unified (items)
-  "ITEMS as lines of a unified diff, each with its line feed."
-  (mapconcat (lambda (item)
-               (let ((line (cdr item)))
-                 (concat (string (car item)) line
-                         (unless (string-suffix-p "\n" line)
-                           "\n\\ No newline at end of file\n"))))
-             items ""))
-
 (defun ecl-mcp-hunk-range (sign place count)
   "A range in the header of a hunk: SIGN, and COUNT lines from PLACE, from 0."
   (format "%s%d%s" sign (if (zerop count) place (1+ place))
@@ -371,9 +362,56 @@ The result is a vector of booleans.  AT-END is the number of ITEMS."
 (declare-function ecl-mcp-module-diff "ext:ecl-mcp-module-functions"
                   (before after))
 
+(defvar ecl-mcp-hunk--short 100000
+  "Characters of a text up to which it is compared as a whole.
+Of longer ones, only the part that differs is, and some lines around it.")
+
+(defun ecl-mcp-hunk--shared-tail (old new most)
+  "How many characters, at most MOST, OLD and NEW share at their ends."
+  (let ((old-end (length old)) (new-end (length new))
+        (shared 0) (step 65536) (growing t))
+    (while (> step 0)
+      (let ((to (min most (+ shared step))))
+        (if (and (> to shared)
+                 (eq t (compare-strings old (- old-end to) (- old-end shared)
+                                        new (- new-end to) (- new-end shared))))
+            (setq shared to)
+          (setq growing nil))
+        (setq step (if growing (* 2 step) (/ step 2)))))
+    shared))
+
+(defun ecl-mcp-hunk--differing (old new)
+  "The parts of OLD and NEW that differ, and the number of lines before them.
+The parts begin with lines that are the same, and end with such."
+  (let* ((around 4) (same (compare-strings old nil nil new nil nil))
+         (head (if (eq same t) (length old) (1- (abs same))))
+         (most (- (min (length old) (length new)) head))
+         (end (- (length old) (ecl-mcp-hunk--shared-tail old new most)))
+         (start 0) (lines 0))
+    (with-temp-buffer
+      (insert (substring old 0 head))
+      (forward-line (- around))
+      (setq start (1- (point)) lines (count-lines (point-min) (point))))
+    (dotimes (_ around)
+      (let ((newline (string-search "\n" old end)))
+        (setq end (if newline (1+ newline) (length old)))))
+    (list (substring old start end)
+          (substring new start (- (length new) (- (length old) end)))
+          lines)))
+
 (defun ecl-mcp-hunk-from-texts (old new)
   "The hunks that lead from text OLD to NEW, with three lines around each.
 The module finds them if it is loaded and the texts are not too long for it."
+  (if (<= (max (length old) (length new)) ecl-mcp-hunk--short)
+      (ecl-mcp-hunk--from-parts old new)
+    (pcase-let* ((`(,old ,new ,lines) (ecl-mcp-hunk--differing old new))
+                 (hunks (ecl-mcp-hunk--from-parts old new)))
+      (dolist (hunk hunks hunks)
+        (cl-incf (ecl-mcp-hunk-place hunk) lines)
+        (cl-incf (ecl-mcp-hunk-new-place hunk) lines)))))
+
+(defun ecl-mcp-hunk--from-parts (old new)
+  "Like `ecl-mcp-hunk-from-texts' for OLD and NEW, whatever their length."
   (or (and (fboundp 'ecl-mcp-module-diff)
            (ignore-error ecl-mcp-error
              (ecl-mcp-hunk-from-module (ecl-mcp-module-diff old new))))

@@ -20,6 +20,8 @@
      ("Form Before Point" ecl-mcp-eval-last-sexp)
      ("Region" ecl-mcp-eval-region :active mark-active)
      ("An Expression..." ecl-mcp-eval-expression)
+     ("Answer What It Reads..." ecl-mcp-supply-line
+      :active (bound-and-true-p ecl-mcp-eval--readers))
      ("Interrupt" ecl-mcp-interrupt))
    '("Compile"
      ("Compile Definition" ecl-mcp-compile-defun)
@@ -46,11 +48,17 @@
      ("Expand All Macros" ecl-mcp-macroexpand-all)
      ("Disassemble..." ecl-mcp-disassemble)
      ("Trace or Untrace..." ecl-mcp-toggle-trace)
+     ("Follow Calls, or No Longer..." ecl-mcp-trace-toggle)
+     ("Tree of Calls" ecl-mcp-trace-dialog)
+     ("Newest Error" ecl-mcp-debug)
+     ("Step Through..." ecl-mcp-step)
+     ("Replay..." ecl-mcp-replay)
      ("Undefine..." ecl-mcp-undefine-function))
    '("Session"
      ("REPL" ecl-mcp-repl)
      ("REPL in This Package" ecl-mcp-repl-sync-package)
      ("Package of the REPL..." ecl-mcp-repl-set-package)
+     ("Threads" ecl-mcp-list-threads)
      ("Checkpoint..." ecl-mcp-checkpoint)
      ("Restore..." ecl-mcp-restore))))
 
@@ -77,10 +85,22 @@
      ("Expand the Macro" ecl-mcp-macroexpand)
      ("Expand All Macros" ecl-mcp-macroexpand-all)
      ("Disassemble..." ecl-mcp-disassemble)
-     ("Trace or Untrace..." ecl-mcp-toggle-trace))
+     ("Trace or Untrace..." ecl-mcp-toggle-trace)
+     ("Follow Calls, or No Longer..." ecl-mcp-trace-toggle)
+     ("Tree of Calls" ecl-mcp-trace-dialog)
+     ("Newest Error" ecl-mcp-debug)
+     ("Step Through..." ecl-mcp-step)
+     ("Replay..." ecl-mcp-replay))
+   '("Value"
+     ("Copy to the Input" ecl-mcp-value-copy :active (ecl-mcp-values-at-point))
+     ("Inspect It" ecl-mcp-value-inspect :active (ecl-mcp-values-at-point))
+     ("Describe It" ecl-mcp-value-describe :active (ecl-mcp-values-at-point))
+     ("Next Value" ecl-mcp-value-next)
+     ("Previous Value" ecl-mcp-value-previous))
    '("Session"
      ("Package..." ecl-mcp-repl-set-package)
      ("Shortcut..." ecl-mcp-repl-shortcut)
+     ("Threads" ecl-mcp-list-threads)
      ("Clear" comint-clear-buffer))))
 
 (provide 'ecl-mcp-lisp-menu)

@@ -279,6 +279,29 @@ this Emacs has its Lisp nevertheless."
                  (ecl-mcp-lisp--listen-arguments))
             ecl-mcp-program-arguments)))
 
+(defconst ecl-mcp-lisp--default-sets
+  "eval,session,introspect,files,measure,debug,emacs"
+  "The tool sets that models see unless the user chooses some.")
+
+(defconst ecl-mcp-lisp--own-sets '("debug" "step" "threads" "replay")
+  "The tool sets that commands of Emacs use, whatever models see.")
+
+(defun ecl-mcp-lisp-lists-p (set)
+  "Whether models that use the Lisp of this Emacs see the tool set SET."
+  (let ((sets (split-string (or (plist-get ecl-mcp-module-options :tools)
+                                ecl-mcp-lisp--default-sets)
+                            ",")))
+    (or (member "all" sets) (member set sets))))
+
+(defun ecl-mcp-lisp--tool-sets ()
+  "The tool sets of the core: those that models see, and those of commands."
+  (let ((sets (or (plist-get ecl-mcp-module-options :tools)
+                  ecl-mcp-lisp--default-sets)))
+    (if (not (stringp sets)) sets       ; the core says what is wrong
+      (string-join (cons sets (cl-remove-if #'ecl-mcp-lisp-lists-p
+                                            ecl-mcp-lisp--own-sets))
+                   ","))))
+
 (defun ecl-mcp-lisp--filter (lisp process bytes)
   "Give BYTES from PROCESS, the supervisor of LISP, to the core."
   (ecl-mcp--noting-errors "supervisor"
@@ -470,7 +493,9 @@ sentence if it cannot be started."
         (setf (ecl-mcp-lisp-core lisp)
               (ecl-mcp-module-open
                (append (list :workspace (directory-file-name workspace))
-                       ecl-mcp-module-options)))
+                       (list :tools (ecl-mcp-lisp--tool-sets))
+                       (cl-loop for (key value) on ecl-mcp-module-options by #'cddr
+                                unless (eq key :tools) append (list key value)))))
       (error
        (ecl-mcp-lisp--end (ecl-mcp-lisp-process lisp))
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))

@@ -15,6 +15,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-menu)
+(require 'ecl-mcp-output)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-undo)
 
@@ -76,7 +77,42 @@ Lookups that Emacs made by itself are left out."
                                    (ecl-mcp-log--read-file file missing))))
     lines))
 
+;;;; Places
+
+(defun ecl-mcp-log--first-line (patch)
+  "The line of the file at which PATCH begins to change it."
+  (if (string-match "^@@ -[0-9,]+ \\+\\([0-9]+\\)" patch)
+      (max 1 (string-to-number (match-string 1 patch)))
+    1))
+
+(defun ecl-mcp-log--place (label path &optional patch)
+  "LABEL as a button for the file PATH, where PATCH begins to change it."
+  (make-text-button (copy-sequence label) nil 'type 'ecl-mcp-place 'file path
+                    'line (if patch (ecl-mcp-log--first-line patch) 1)))
+
+(defconst ecl-mcp-log--preview-regexp
+  "\\_<\\(?:path\\|source\\): \\([^ ,…]+\\)\\(?:, line: \\([0-9]+\\)\\)?"
+  "Matches a file, and maybe a line, in the arguments of a call.")
+
+(defun ecl-mcp-log--places (text)
+  "TEXT, the arguments of a call, with buttons of the places in it."
+  (if (not (string-match-p "path: \\|source: \\|:[0-9]" text))
+      text
+    (with-temp-buffer
+      (insert text)
+      (goto-char (point-min))
+      (while (re-search-forward ecl-mcp-log--preview-regexp nil t)
+        (make-text-button (match-beginning 1) (match-end 0) 'type 'ecl-mcp-place
+                          'file (match-string-no-properties 1)
+                          'line (string-to-number (or (match-string 2) "1"))))
+      (ecl-mcp-output--make-buttons (point-min) (point-max))
+      (buffer-string))))
+
 ;;;; The list
+
+(defconst ecl-mcp-log--wide 120
+  "Columns of a frame from which all columns of the list are shown.
+In a narrower one, little would be seen of the last, which says what was done.")
 
 (defvar-local ecl-mcp-log--filter nil
   "What the listed lines must have: (NAME . TEXT), or nil for all.")
@@ -105,35 +141,58 @@ Lookups that Emacs made by itself are left out."
     (_ 'warning)))
 
 (defun ecl-mcp-log--changed (line)
-  "The file that the call in LINE changed, or how many; nil for none."
+  "The file that the call in LINE changed, or how many; nil for none.
+The value is a button that visits the first of them."
   (let-alist line
-    (let ((paths (mapcar #'car (ecl-mcp-undo-changes line))))
-      (cond (.path (ecl-mcp-log--name .path))
-            ((ecl-mcp-visit-moved-p line)
-             (mapconcat (lambda (file)
-                          (abbreviate-file-name (alist-get 'path file)))
-                        .files " to "))
-            ((cdr paths) (format "%s and %d more"
-                                 (ecl-mcp-log--name (car paths))
-                                 (length (cdr paths))))
-            (paths (ecl-mcp-log--name (car paths)))))))
+    (let* ((changes (ecl-mcp-undo-changes line))
+           (path (or .path (caar changes)))
+           (name (and path (ecl-mcp--visible (ecl-mcp-log--name path)))))
+      (cond ((ecl-mcp-visit-moved-p line)
+             (pcase-let ((`(,old . ,new) (ecl-mcp-visit-moved-p line)))
+               (concat (ecl-mcp--visible (abbreviate-file-name old)) " to "
+                       (ecl-mcp-log--place
+                        (ecl-mcp--visible (abbreviate-file-name new)) new))))
+            (path (concat (ecl-mcp-log--place name path (cdar changes))
+                          (and (not .path) (cdr changes)
+                               (format " and %d more" (length (cdr changes))))))))))
+
+(defun ecl-mcp-log--columns ()
+  "The columns of the list that fit the frame, as in `tabulated-list-format'.
+What a narrow frame leaves out is among the details of a call."
+  (let ((wide (>= (frame-width) ecl-mcp-log--wide)))
+    (append `(("Time" ,(if wide 19 14) t) ("Client" 14 t))
+            (and wide '(("Session" 7 t)))
+            '(("Tool" 17 t) ("Decision" 9 t))
+            (and wide '(("By" 8 t)))
+            '(("Outcome" 7 t))
+            (and wide '(("ms" 6 ecl-mcp-log--faster-p :right-align t)))
+            '(("What" 0 t)))))
+
+(defun ecl-mcp-log--cell (column line)
+  "What LINE shows in COLUMN, a name."
+  (let-alist line
+    (pcase column
+      ("Time" (let* ((time (ecl-mcp-log--time line))
+                     (excess (- (length time)
+                                (cadr (aref tabulated-list-format 0)))))
+                ;; In a narrow column there is no room for the year.
+                (substring time (max 0 excess))))
+      ("Client" (ecl-mcp-log--text (ecl-mcp-log--client line)))
+      ("Session" (ecl-mcp-log--text .session))
+      ("Tool" (ecl-mcp-menu-cell (ecl-mcp-log--text .tool) #'ecl-mcp-log-show))
+      ("Decision" (ecl-mcp-log--text .decision))
+      ("By" (ecl-mcp-log--text .by))
+      ("Outcome" (propertize (ecl-mcp-log--text .outcome)
+                             'face (ecl-mcp-log--face line)))
+      ("ms" (ecl-mcp-log--text .runMs))
+      ("What" (or (ecl-mcp-log--changed line)
+                  (ecl-mcp-log--places (ecl-mcp-log--text .preview)))))))
 
 (defun ecl-mcp-log--entry (line)
   "LINE as an entry of the list."
-  (let-alist line
-    (list line
-          (vector
-           (ecl-mcp-log--time line)
-           (ecl-mcp-log--text (ecl-mcp-log--client line))
-           (ecl-mcp-log--text .session)
-           (ecl-mcp-menu-cell (ecl-mcp-log--text .tool) #'ecl-mcp-log-show)
-           (ecl-mcp-log--text .decision)
-           (ecl-mcp-log--text .by)
-           (propertize (ecl-mcp-log--text .outcome)
-                       'face (ecl-mcp-log--face line))
-           (ecl-mcp-log--text .runMs)
-           (ecl-mcp-log--text (or (ecl-mcp-log--changed line)
-                                  .preview))))))
+  (list line (cl-map 'vector (lambda (column)
+                               (ecl-mcp-log--cell (car column) line))
+                     tabulated-list-format)))
 
 (defun ecl-mcp-log--name (path)
   "PATH as shown in the list, where the end of a line may be cut off."
@@ -157,10 +216,19 @@ Lookups that Emacs made by itself are left out."
          lines)
       lines)))
 
+(defun ecl-mcp-log--by-time (lines)
+  "LINES of the log, the one that began last first.
+The log has them in the order in which they ended: edits are undone in that."
+  (cl-stable-sort (copy-sequence lines)
+                  (lambda (a b)
+                    (string> (format "%s" (alist-get 'time a))
+                             (format "%s" (alist-get 'time b))))))
+
 (defun ecl-mcp-log--fill ()
   "Read the log again for the list."
   (setq tabulated-list-entries
-        (mapcar #'ecl-mcp-log--entry (ecl-mcp-log--lines)))
+        (mapcar #'ecl-mcp-log--entry
+                (ecl-mcp-log--by-time (ecl-mcp-log--lines))))
   (setq mode-line-process
         (and ecl-mcp-log--filter
              (format " %s: %s" (car ecl-mcp-log--filter)
@@ -193,15 +261,28 @@ Lookups that Emacs made by itself are left out."
   (setq ecl-mcp-log--filter (and name (cons name text)))
   (revert-buffer))
 
-(defun ecl-mcp-log--insert-patch (patch)
-  "Insert PATCH with the faces of a diff."
+(defun ecl-mcp-log--insert-patch (path patch)
+  "Insert PATCH of the file PATH with the faces of a diff.
+The heads of its hunks are places."
   (dolist (line (ecl-mcp-hunk-lines patch))
-    (insert (propertize line 'face
-                        (pcase (aref line 0)
-                          (?- 'diff-removed)
-                          (?+ 'diff-added)
-                          (?@ 'diff-hunk-header)
-                          (_ 'diff-context))))))
+    (let ((start (point)))
+      (insert (propertize line 'face
+                          (pcase (aref line 0)
+                            (?- 'diff-removed)
+                            (?+ 'diff-added)
+                            (?@ 'diff-hunk-header)
+                            (_ 'diff-context))))
+      (when (= ?@ (aref line 0))
+        (make-text-button start (1- (point)) 'type 'ecl-mcp-place 'file path
+                          'line (ecl-mcp-log--first-line line))))))
+
+(defun ecl-mcp-log--value-text (name value)
+  "VALUE of the member NAME of a line, with buttons of the places in it."
+  (let ((text (format "%s" (or value "-"))))
+    (cond ((null value) text)
+          ((eq name 'path) (ecl-mcp-log--place text text))
+          ((memq name '(preview reason)) (ecl-mcp-log--places text))
+          (t text))))
 
 (defun ecl-mcp-log--insert-line (line)
   "Insert all members of LINE, of the log."
@@ -210,16 +291,16 @@ Lookups that Emacs made by itself are left out."
       (insert (propertize (format "%-16s" name) 'face 'bold)
               (if (eq name 'client)
                   (ecl-mcp-log--client line)
-                (format "%s" (or value "-")))
+                (ecl-mcp-log--value-text name value))
               "\n")))
   (seq-doseq (file (alist-get 'files line))
     (insert (propertize (format "%-16s" (if (eq (alist-get 'changed file) t)
                                             "changed" "not changed"))
                         'face 'bold)
-            (format "%s\n" (alist-get 'path file))))
-  (pcase-dolist (`(,_ . ,patch) (ecl-mcp-undo-changes line))
+            (ecl-mcp-log--value-text 'path (alist-get 'path file)) "\n"))
+  (pcase-dolist (`(,path . ,patch) (ecl-mcp-undo-changes line))
     (insert "\n")
-    (ecl-mcp-log--insert-patch patch)))
+    (ecl-mcp-log--insert-patch path patch)))
 
 (defun ecl-mcp-log-show ()
   "Show everything in the log about the call at point."
@@ -227,10 +308,11 @@ Lookups that Emacs made by itself are left out."
   (let ((line (ecl-mcp-log--line)))
     (with-current-buffer (get-buffer-create "*ecl-mcp call*")
       (let ((inhibit-read-only t))
-        (special-mode)
+        (ecl-mcp-output-mode)
         (erase-buffer)
         (ecl-mcp-log--insert-line line)
         (ecl-mcp-review--show-hidden (point-min) (point-max))
+        (ecl-mcp-output--begin-places (point-min))
         (set-buffer-modified-p nil)
         (goto-char (point-min)))
       (display-buffer (current-buffer)))))
@@ -257,26 +339,36 @@ This means all edits that it made through the same run of the server."
 (defun ecl-mcp-log--runs (lines)
   "Those of LINES with edits, newest first, grouped by runs of servers."
   (let ((runs nil))
-    (dolist (line (cl-remove-if-not #'ecl-mcp-undo-p lines))
+    (dolist (line (cl-remove-if-not (lambda (line)
+                                      (or (ecl-mcp-undo-p line)
+                                          (ecl-mcp-undo-too-large line)))
+                                    lines))
       (if-let ((run (cl-find line runs :key #'car
                              :test #'ecl-mcp-log--same-run-p)))
           (nconc run (list line))
         (push (list line) runs)))
     (nreverse runs)))
 
+(defun ecl-mcp-log--run-words (run)
+  "What undoing all of RUN, lines of the log, means, in words."
+  (let ((large (cl-count-if #'ecl-mcp-undo-too-large run)))
+    (format "%s  all %d edits of %s%s"
+            (ecl-mcp-log--time (car (last run)))
+            (length run)
+            (ecl-mcp--visible (ecl-mcp-log--client (car run)))
+            (if (= large 0) ""
+              (format ", except for %d too large for the log" large)))))
+
 (defun ecl-mcp-log--choices ()
   "The edits that can be undone: an alist of words and lines, newest first."
   (let ((runs (ecl-mcp-log--runs (ecl-mcp-log-read))))
     (append
      (cl-loop for run in runs
-              when (cdr run)
-              collect (cons (format "%s  all %d edits of %s"
-                                    (ecl-mcp-log--time (car (last run)))
-                                    (length run)
-                                    (ecl-mcp--visible
-                                     (ecl-mcp-log--client (car run))))
-                            run))
-     (cl-loop for line in (apply #'append runs)
+              when (and (cdr run) (cl-some #'ecl-mcp-undo-p run))
+              collect (cons (ecl-mcp-log--run-words run) run))
+     (cl-loop for line in (ecl-mcp-log--by-time
+                           (cl-remove-if-not #'ecl-mcp-undo-p
+                                             (apply #'append runs)))
               for count from 1
               collect (cons (format "%s  %s: %s (%d)"
                                     (ecl-mcp-log--time line)
@@ -299,8 +391,8 @@ You review the effect on each file; your own changes since then stay."
                       '(metadata (display-sort-function . identity))
                     (complete-with-action action choices text predicate)))))
     (ecl-mcp-undo-lines
-     (cdr (assoc (completing-read "Undo: " table nil t nil nil
-                                  (caar choices))
+     (cdr (assoc (completing-read (format-prompt "Undo" (caar choices))
+                                  table nil t nil nil (caar choices))
                  choices)))))
 
 ;;;; The mode
@@ -336,12 +428,9 @@ You review the effect on each file; your own changes since then stay."
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
   (ecl-mcp-menu-setup)
-  (setq tabulated-list-format [("Time" 19 t) ("Client" 14 t) ("Session" 7 t)
-                               ("Tool" 17 t) ("Decision" 9 t) ("By" 8 t)
-                               ("Outcome" 7 t)
-                               ("ms" 6 ecl-mcp-log--faster-p :right-align t)
-                               ("What" 0 t)]
+  (setq tabulated-list-format (vconcat (ecl-mcp-log--columns))
         tabulated-list-padding 1)
+  (setq-local next-error-function #'ecl-mcp-output--next-place)
   (add-hook 'tabulated-list-revert-hook #'ecl-mcp-log--fill nil t)
   (tabulated-list-init-header))
 
@@ -357,7 +446,8 @@ You review the effect on each file; your own changes since then stay."
     (with-current-buffer buffer
       (ecl-mcp-log-mode)
       (ecl-mcp-log--fill)
-      (tabulated-list-print))
+      (tabulated-list-print)
+      (ecl-mcp-output--begin-places (point-min)))
     (pop-to-buffer buffer)
     (unless (ecl-mcp-log--files)
       (ecl-mcp--report "There is no log in %s." ecl-mcp-log-directory))))

@@ -59,11 +59,18 @@
 (defvar ecl-mcp-menu--opened 0
   "When the last menu opened, a `float-time'.")
 
-(defun ecl-mcp-menu-enabled-p (form)
+(defun ecl-mcp-menu-enabled-p (form &optional place)
   "Whether an item of a menu with the condition FORM can be chosen now.
-A menu that opens asks this of each of its items."
+A menu that opens asks this of each of its items.  PLACE is where point will be
+when it is chosen, (BUFFER . POSITION), or nil."
   (setq ecl-mcp-menu--opened (ecl-mcp-typing-since))
-  (or (null form) (eval form t)))
+  (cond ((null form) t)
+        ((not place) (eval form t))
+        ((buffer-live-p (car place))
+         (with-current-buffer (car place)
+           (save-excursion
+             (goto-char (cdr place))
+             (eval form t))))))
 
 (defun ecl-mcp-menu--choose (command)
   "Call COMMAND, which was chosen in a menu."
@@ -118,11 +125,16 @@ This is for `context-menu-functions'."
          ;; Emacs 30 selects the window meanwhile.
          (selected (eq window (old-selected-window)))
          (mode (ecl-mcp-menu--mode))
+         (point (posn-point (event-start click)))
+         (place (and (integer-or-marker-p point) (windowp window)
+                     (not (posn-area (event-start click)))
+                     (cons (window-buffer window) point)))
          (count 0))
     (setq ecl-mcp-menu--opened (ecl-mcp-typing-since))
     ;; On a terminal, the button that opens the menu goes up on its first line.
     (define-key-after menu [ecl-mcp]
-      `(menu-item ,(cadr (assq mode ecl-mcp-menu--tables)) ignore :enable nil))
+      `(menu-item ,(cadr (assq mode ecl-mcp-menu--tables)) ignore
+                  :enable nil :keys ""))
     (dolist (group (ecl-mcp-menu-groups mode))
       (define-key-after menu (vector (intern (format "ecl-mcp-%d" (cl-incf count))))
         menu-bar-separator)
@@ -132,7 +144,7 @@ This is for `context-menu-functions'."
                       ,(lambda () (interactive)
                          (ecl-mcp-menu--choose-at command click selected))
                       :enable (ecl-mcp-menu-enabled-p
-                               ',(plist-get options :active))
+                               ',(plist-get options :active) ',place)
                       :keys ,(or (ecl-mcp-menu--key command
                                                     (ecl-mcp-menu--map mode))
                                  "")))))
@@ -148,13 +160,21 @@ This is for `context-menu-functions'."
   (interactive)
   (setq ecl-mcp-menu--pressed (ecl-mcp-typing-since)))
 
+(defun ecl-mcp-menu-clicked (event)
+  "Draw the frame anew if EVENT was one of the mouse: a legend changes after it.
+Emacs leaves the highlighting of a character where the new text has the
+same one, such as a space."
+  (when (and (consp event) (display-graphic-p))
+    (redraw-frame)))
+
 (defun ecl-mcp-menu--click (event key command)
   "Do what KEY would do if it calls COMMAND where keys go now.
 EVENT is a click on it.  Otherwise select its window, so that it does."
   (if (not (eq command (key-binding (kbd key))))
       (progn (select-window (posn-window (event-start event)))
              (ecl-mcp--report "Selected; click again"))
-    (ecl-mcp-typing-point command ecl-mcp-menu--pressed)))
+    (ecl-mcp-typing-point command ecl-mcp-menu--pressed)
+    (ecl-mcp-menu-clicked event)))
 
 (defvar ecl-mcp-menu--click-maps (make-hash-table :test #'equal)
   "The keymaps of clickable keys, by key and command.")
@@ -203,12 +223,15 @@ MAP says which command that calls."
                 'local-map (ecl-mcp-menu--click-map key command))))
 
 (defun ecl-mcp-menu-legend (legend map)
-  "LEGEND, a list of keys of MAP and what they do, for a mode line of its width.
-If it is too wide, keys before the last one are left out."
+  "LEGEND, a list of keys of MAP and what they do, for a mode line of its width."
+  (ecl-mcp-menu-fit (mapcar (pcase-lambda (`(,key . ,what))
+                              (ecl-mcp-menu-legend-key key what map))
+                            legend)))
+
+(defun ecl-mcp-menu-fit (parts)
+  "PARTS, keys and what they do, for a mode line of its width.
+If they are too wide, those before the last one are left out."
   (let* ((room (- (window-width) 1))
-         (parts (mapcar (pcase-lambda (`(,key . ,what))
-                          (ecl-mcp-menu-legend-key key what map))
-                        legend))
          (last (car (last parts)))
          (parts (butlast parts))
          (wide (lambda (space)

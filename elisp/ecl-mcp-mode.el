@@ -30,7 +30,12 @@
 (autoload 'ecl-mcp-notes-flymake "ecl-mcp-notes")
 (autoload 'ecl-mcp-macroexpand "ecl-mcp-expand" nil t)
 (autoload 'ecl-mcp-macroexpand-all "ecl-mcp-expand" nil t)
+(autoload 'ecl-mcp-trace-toggle "ecl-mcp-trace" nil t)
+(autoload 'ecl-mcp-trace-dialog "ecl-mcp-trace" nil t)
 (autoload 'ecl-mcp-inspect "ecl-mcp-inspect" nil t)
+(autoload 'ecl-mcp-step "ecl-mcp-step" nil t)
+(autoload 'ecl-mcp-replay "ecl-mcp-trace" nil t)
+(autoload 'ecl-mcp-list-threads "ecl-mcp-threads" nil t)
 (autoload 'ecl-mcp-repl-sync-package "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-repl-set-package "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
@@ -137,7 +142,13 @@ they take longer than a moment, other functions are tried meanwhile."
      ("w" . ecl-mcp-callees)
      ("C-w" . ecl-mcp-callees)
      ("r" . ecl-mcp-who-references)
-     ("C-r" . ecl-mcp-who-references)))
+     ("C-r" . ecl-mcp-who-references)
+     ("s" . ecl-mcp-who-references)
+     ("C-s" . ecl-mcp-who-references)
+     ("b" . ecl-mcp-who-references)
+     ("C-b" . ecl-mcp-who-references)
+     ("m" . ecl-mcp-who-calls)
+     ("C-m" . ecl-mcp-who-calls)))
   "Keymap for what uses what.")
 
 (defvar ecl-mcp-mode-map
@@ -160,7 +171,13 @@ they take longer than a moment, other functions are tried meanwhile."
      ("C-c M-d" . ecl-mcp-disassemble)
      ("C-c C-u" . ecl-mcp-undefine-function)
      ("C-c C-t" . ecl-mcp-toggle-trace)
+     ("C-c M-t" . ecl-mcp-trace-toggle)
+     ("C-c T" . ecl-mcp-trace-dialog)
      ("C-c I" . ecl-mcp-inspect)
+     ("C-c E" . ecl-mcp-debug)
+     ("C-c C-x s" . ecl-mcp-step)
+     ("C-c C-x t" . ecl-mcp-list-threads)
+     ("C-c C-x r" . ecl-mcp-replay)
      ("C-c ~" . ecl-mcp-repl-sync-package)
      ("C-c M-p" . ecl-mcp-repl-set-package)
      ("C-c TAB" . completion-at-point)
@@ -206,6 +223,12 @@ they take longer than a moment, other functions are tried meanwhile."
         (add-hook hook #'ecl-mcp-mode--yield nil t)
       (remove-hook hook #'ecl-mcp-mode--yield t))))
 
+(autoload 'ecl-mcp-lighter-session "ecl-mcp-lighter")
+
+(defun ecl-mcp-mode--session ()
+  "The session that this buffer talks to, for the mode line."
+  (ecl-mcp-lighter-session ecl-mcp-eval-session))
+
 (ecl-mcp-lisp-menu-define)
 
 ;;;###autoload
@@ -213,11 +236,13 @@ they take longer than a moment, other functions are tried meanwhile."
   "Evaluate, look up and complete in the Lisp session that the agent also uses.
 A buffer talks to one Lisp: this turns SLIME and SLY off in it, and they turn
 this mode off."
-  :lighter " MCP"
-  (ecl-mcp-mode--watch-others ecl-mcp-mode)
+  :lighter (" MCP" (:eval (ecl-mcp-mode--session)))
+  ;; The first of two that are turned off leaves the other on.
+  (ecl-mcp-mode--watch-others nil)
   (cond (ecl-mcp-mode
          (ecl-mcp-menu-setup)
          (ecl-mcp-mode--turn-others-off)
+         (ecl-mcp-mode--watch-others t)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
                    nil t)
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-notes-eldoc nil t)

@@ -38,9 +38,6 @@ installed, and on `load-path'."
     ecl-mcp-module-diff ecl-mcp-module-apply)
   "The module functions that the elisp uses.")
 
-(defvar ecl-mcp-module--mapped nil
-  "File and modification time of the loaded module, or nil.")
-
 ;;;; Where things are
 
 (defun ecl-mcp-module--root ()
@@ -164,12 +161,7 @@ The sentence names the remedy.  Nothing is loaded."
                     file emacs-version (ecl-mcp-module--remedy)))
     (error
      (ecl-mcp--fail "The module cannot be loaded (%s); %s."
-                    (error-message-string err) (ecl-mcp-module--remedy))))
-  (setq ecl-mcp-module--mapped (list file (ecl-mcp-module--time file))))
-
-(defun ecl-mcp-module--time (file)
-  "Return the modification time of FILE, or nil."
-  (file-attribute-modification-time (file-attributes file)))
+                    (error-message-string err) (ecl-mcp-module--remedy)))))
 
 (defun ecl-mcp-module-ensure ()
   "Load the module unless it is loaded.
@@ -181,12 +173,6 @@ If it cannot be used, signal a `user-error' with one readable sentence."
       (ecl-mcp-module--load (ecl-mcp-module--find))
       (when-let ((problem (ecl-mcp-module--loaded-problem)))
         (ecl-mcp--fail "%s" problem)))))
-
-(defun ecl-mcp-module-outdated-p ()
-  "Non-nil when the file of the loaded module has changed since."
-  (when ecl-mcp-module--mapped
-    (let ((now (ecl-mcp-module--time (car ecl-mcp-module--mapped))))
-      (and now (not (equal now (cadr ecl-mcp-module--mapped)))))))
 
 ;;;; Building
 

@@ -325,20 +325,23 @@ call THEN with the severities; the text may have changed meanwhile."
                            (ecl-mcp-notes--summary severities)))
                  ((plist-get answer :success)
                   (funcall then severities))
-                 (t (ecl-mcp-eval--show-answer what answer)))))))))
+                 (t (ecl-mcp-eval--show-answer what answer))))))
+     :leads t)))
 
 (defun ecl-mcp-notes--show-done (what answer severities)
   "Show ANSWER, to the call that did WHAT, and the SEVERITIES of the notes."
   (run-hooks 'ecl-mcp-evaluated-hook)
   (if (or (null severities) (not (plist-get answer :success)))
       (ecl-mcp-eval--show-answer what answer)
-    (message "%s" (ecl-mcp-eval--one-line
-                   (format "%s (M-n goes there).  %s"
-                           (ecl-mcp-notes--summary severities)
-                           (car (last (split-string
-                                       (or (plist-get answer :content) "")
-                                       "\n" t))))
-                   (max 40 (1- (frame-width))))))
+    (let ((lines (split-string (or (plist-get answer :content) "") "\n" t)))
+      (message "%s%s"
+               (if (ecl-mcp-eval--fallback-p (car lines))
+                   (concat (car lines) "\n")
+                 "")
+               (ecl-mcp-eval--one-line
+                (format "%s (M-n goes there).  %s"
+                        (ecl-mcp-notes--summary severities) (car (last lines)))
+                (max 40 (1- (frame-width)))))))
   (when (plist-get answer :success)
     (ecl-mcp-eval--dismiss-error)))
 

@@ -14,6 +14,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-menu)
 (require 'ecl-mcp-client)
+(require 'ecl-mcp-eval-jobs)
 
 (declare-function ecl-mcp-describe-symbol "ecl-mcp-describe"
                   (name &optional package))
@@ -21,6 +22,7 @@
 (autoload 'ecl-mcp-describe-symbol "ecl-mcp-describe" nil t)
 (autoload 'ecl-mcp-describe--show-output "ecl-mcp-describe")
 (autoload 'ecl-mcp-xref-backend "ecl-mcp-xref")
+(autoload 'ecl-mcp-debug "ecl-mcp-debugger" nil t)
 
 (defconst ecl-mcp-output--limit 200000
   "Characters that a buffer of answers keeps; the oldest are deleted first.")
@@ -50,6 +52,12 @@
             (ecl-mcp-describe--show-output (button-get button 'output) 0))
   'follow-link t
   'help-echo "RET: show all of it")
+
+(define-button-type 'ecl-mcp-frozen
+  'action (lambda (button)
+            (ecl-mcp-debug (button-get button 'number) (button-get button 'session)))
+  'follow-link t
+  'help-echo "RET: look into this error, and go on from it")
 
 (defun ecl-mcp-output--show-marker (marker)
   "Show the place of MARKER."
@@ -123,6 +131,15 @@ Descriptions name them without the file: \"a.lisp:4 (defun), 9 (defmethod)\"."
                                 'file file
                                 'line (string-to-number (match-string 1))))))))))
 
+(defun ecl-mcp-output--make-frozen-buttons (start end)
+  "Make buttons of the frozen errors between START and END."
+  (goto-char start)
+  (while (re-search-forward "^; \\(Frozen as error \\([0-9]+\\)\\)" end t)
+    (make-text-button (match-beginning 1) (match-end 1)
+                      :type 'ecl-mcp-frozen
+                      'number (string-to-number (match-string 2))
+                      'session (ecl-mcp-eval--session))))
+
 (defun ecl-mcp-output--make-name-buttons (start end)
   "Make buttons of the names at the beginnings of lines between START and END."
   (goto-char start)
@@ -135,12 +152,13 @@ Descriptions name them without the file: \"a.lisp:4 (defun), 9 (defmethod)\"."
 
 (defun ecl-mcp-output--make-buttons (start end &optional names)
   "Make buttons of what can be followed between START and END.
-These are places in files and shortened outputs; with NAMES, also the names at
-the beginnings of lines."
+These are places in files, shortened outputs and frozen errors; with NAMES, also
+the names at the beginnings of lines."
   (save-excursion
     (ecl-mcp-output--make-place-buttons start end)
     (ecl-mcp-output--make-line-buttons start end)
     (ecl-mcp-output--make-more-buttons start end)
+    (ecl-mcp-output--make-frozen-buttons start end)
     (goto-char start)
     (while (re-search-forward "read-output id \\([0-9]+\\)" end t)
       (make-text-button (match-beginning 0) (match-end 0)
@@ -148,6 +166,10 @@ the beginnings of lines."
                         'output (string-to-number (match-string 1))))
     (when names
       (ecl-mcp-output--make-name-buttons start end))))
+
+(defun ecl-mcp-output--printed (text)
+  "What code has printed that returned no values, from TEXT, the answer."
+  (replace-regexp-in-string "\\`\\[stdout\\]\n+\\|\n*; No values\n*\\'" "" text))
 
 ;;;; From place to place
 

@@ -22,12 +22,14 @@
 (require 'ecl-mcp-mode)
 (require 'ecl-mcp-repl-write)
 (require 'ecl-mcp-repl-follow)
+(require 'ecl-mcp-values)
 (require 'ecl-mcp-menu)
 (require 'ecl-mcp-lisp-menu)
 
 (autoload 'ecl-mcp-load-system "ecl-mcp-system" nil t)
 (autoload 'ecl-mcp-list-systems "ecl-mcp-system" nil t)
 (autoload 'ecl-mcp-run-tests "ecl-mcp-test" nil t)
+(autoload 'ecl-mcp-lighter-session "ecl-mcp-lighter")
 (autoload 'ecl-mcp-restart-lisp "ecl-mcp" nil t)
 
 (defcustom ecl-mcp-repl-history-file nil
@@ -45,8 +47,11 @@ It is written when you leave the REPL or Emacs, and only you can read it."
 (defconst ecl-mcp-repl--separator "\n\37\n"
   "Separates two inputs in the history file.")
 
-(defvar-local ecl-mcp-repl--interrupted nil
-  "Whether the running evaluation was interrupted here.")
+(defvar-local ecl-mcp-repl--reading nil
+  "Whether the code of the running evaluation waits for a line.")
+
+(defvar-local ecl-mcp-repl--lines nil
+  "Lines that were typed for it and not sent yet.")
 
 (defvar-local ecl-mcp-repl--stream nil
   "Marker at the beginning of the output of the running evaluation.")
@@ -103,18 +108,42 @@ It is written when you leave the REPL or Emacs, and only you can read it."
 
 (defun ecl-mcp-repl-return ()
   "Evaluate the input if it is complete; otherwise begin a new line in it.
-On an earlier input, copy that."
+On an earlier input, copy that; on a value, copy an expression for it."
   (interactive)
   (unless (ecl-mcp-repl--process)
     (user-error "This REPL is closed; M-x ecl-mcp-repl opens it again"))
-  (cond ((< (point) (process-mark (ecl-mcp-repl--process)))
+  (cond ((ecl-mcp-values-at-point)
+         (ecl-mcp-value-copy))
+        ((< (point) (process-mark (ecl-mcp-repl--process)))
          (ecl-mcp-repl--copy-input))
+        (ecl-mcp-repl--reading
+         (ecl-mcp-repl--send-lines))
         (ecl-mcp-repl--job
          (user-error "An evaluation is running; C-c C-c interrupts it"))
         ((ecl-mcp-repl--complete-p (ecl-mcp-repl--input))
          (goto-char (point-max))
          (comint-send-input))
         (t (newline-and-indent))))
+
+(defun ecl-mcp-repl--want-line ()
+  "The code reads a line: send one that is there, or let the user type it."
+  (if ecl-mcp-repl--lines
+      (ecl-mcp-supply (ecl-mcp-eval--job-id ecl-mcp-repl--job)
+                      (pop ecl-mcp-repl--lines))
+    (setq ecl-mcp-repl--reading t)
+    (ecl-mcp-repl--fresh-line)
+    (force-mode-line-update)
+    (when (eq (current-buffer) (window-buffer))
+      (message "ecl-mcp: Lisp reads a line; C-c C-c ends the evaluation"))))
+
+(defun ecl-mcp-repl--send-lines ()
+  "Send what was typed to the code that reads; the output will repeat it."
+  (let ((lines (split-string (ecl-mcp-repl--input) "\n")))
+    (ecl-mcp-supply (ecl-mcp-eval--job-id ecl-mcp-repl--job) (car lines))
+    (delete-region (process-mark (ecl-mcp-repl--process)) (point-max))
+    (setq ecl-mcp-repl--reading nil
+          ecl-mcp-repl--lines (cdr lines))
+    (force-mode-line-update)))
 
 (defun ecl-mcp-repl-send ()
   "Evaluate the input, complete or not."
@@ -133,8 +162,10 @@ On an earlier input, copy that."
 
 (defun ecl-mcp-repl--evaluate (code)
   "Evaluate CODE and show the answer."
-  (let ((buffer (current-buffer)))
-    (setq ecl-mcp-repl--interrupted nil
+  (let ((buffer (current-buffer))
+        (number (unless ecl-mcp-eval-tracer (ecl-mcp-values-number))))
+    (setq ecl-mcp-repl--reading nil
+          ecl-mcp-repl--lines nil
           ecl-mcp-repl--stream
           (copy-marker (process-mark (ecl-mcp-repl--process))))
     (force-mode-line-update)
@@ -142,14 +173,18 @@ On an earlier input, copy that."
         (setq ecl-mcp-repl--job
               (ecl-mcp-eval--start
                (concat "evaluating " (ecl-mcp-eval--one-line code 40))
-               "evaluate-lisp" (ecl-mcp-eval--arguments code)
+               "evaluate-lisp" `(,@(ecl-mcp-eval--arguments code)
+                                 (keep . ,number))
                (lambda (answer)
                  (ecl-mcp-repl--in-repl buffer
-                   (ecl-mcp-repl--answer answer))
+                   (ecl-mcp-repl--answer answer number))
                  (run-hooks 'ecl-mcp-evaluated-hook))
                :progress (lambda (text)
                            (ecl-mcp-repl--in-repl buffer
                              (ecl-mcp-repl--progress text)))
+               :input (lambda (_)
+                        (ecl-mcp-repl--in-repl buffer
+                          (ecl-mcp-repl--want-line)))
                :session ecl-mcp-repl--session))
       (error
        (ecl-mcp-repl--note (error-message-string problem))
@@ -176,8 +211,8 @@ On an earlier input, copy that."
     (delete-region ecl-mcp-repl--stream
                    (process-mark (ecl-mcp-repl--process)))))
 
-(defun ecl-mcp-repl--show-answer (answer)
-  "Show ANSWER, with buttons."
+(defun ecl-mcp-repl--show-answer (answer number)
+  "Show ANSWER, with buttons; its values are kept under NUMBER."
   (let ((text (or (plist-get answer :content) (plist-get answer :error)
                   "No answer."))
         (start (copy-marker (process-mark (ecl-mcp-repl--process)))))
@@ -185,6 +220,9 @@ On an earlier input, copy that."
                          (unless (plist-get answer :success) 'error))
     (ecl-mcp-repl--fresh-line)
     (let ((inhibit-read-only t))
+      (when (and number (plist-get answer :success))
+        (ecl-mcp-values-make-buttons
+         start (process-mark (ecl-mcp-repl--process)) number))
       (ecl-mcp-output--make-buttons start (process-mark (ecl-mcp-repl--process))))
     (ecl-mcp-output--begin-places start)
     (set-marker start nil)))
@@ -196,17 +234,20 @@ It does not if the call was cancelled or its Lisp was lost."
       (string-match-p "^\\[std\\(?:out\\|err\\)\\]$"
                       (or (plist-get answer :error) ""))))
 
-(defun ecl-mcp-repl--answer (answer)
-  "Show ANSWER instead of the output, and ask for input."
+(defun ecl-mcp-repl--answer (answer number)
+  "Show ANSWER instead of the output, and ask for input.
+Its values are kept under NUMBER."
   (let ((whole (ecl-mcp-repl--has-output-p answer)))
     (when whole
       (ecl-mcp-repl--take-back-output))
-    (if (and ecl-mcp-repl--interrupted (not whole))
+    (if (equal (plist-get answer :error) ecl-mcp-cancelled)
         (ecl-mcp-repl--note "Interrupted.")
       (ecl-mcp-repl--fresh-line)
-      (ecl-mcp-repl--show-answer answer)))
+      (ecl-mcp-repl--show-answer answer number)
+      (ecl-mcp-eval--debug-error (or (plist-get answer :error) ""))))
   (set-marker ecl-mcp-repl--stream nil)
-  (setq ecl-mcp-repl--job nil)
+  (setq ecl-mcp-repl--job nil
+        ecl-mcp-repl--reading nil)
   (force-mode-line-update)
   (ecl-mcp-repl--prompt)
   ;; Asking would restart a Lisp that was stopped.
@@ -218,8 +259,7 @@ It does not if the call was cancelled or its Lisp was lost."
   (interactive)
   (cond ((null (ecl-mcp-repl--process)) nil)
         (ecl-mcp-repl--job
-         (setq ecl-mcp-repl--interrupted t)
-         (ecl-mcp-cancel (ecl-mcp-eval--job-id ecl-mcp-repl--job)))
+         (ecl-mcp-eval-cancel ecl-mcp-repl--job))
         (t (comint-kill-input))))
 
 ;;;; The package and shortcuts
@@ -299,7 +339,13 @@ It does not if the call was cancelled or its Lisp was lost."
      ("C-c M-m" . ecl-mcp-macroexpand-all)
      ("C-c M-d" . ecl-mcp-disassemble)
      ("C-c C-t" . ecl-mcp-toggle-trace)
+     ("C-c M-t" . ecl-mcp-trace-toggle)
+     ("C-c T" . ecl-mcp-trace-dialog)
      ("C-c I" . ecl-mcp-inspect)
+     ("C-c E" . ecl-mcp-debug)
+     ("C-c C-x s" . ecl-mcp-step)
+     ("C-c C-x t" . ecl-mcp-list-threads)
+     ("C-c C-x r" . ecl-mcp-replay)
      ("C-c M-p" . ecl-mcp-repl-set-package)
      ("C-c M-o" . comint-clear-buffer)
      ("," . ecl-mcp-repl-shortcut)
@@ -313,8 +359,10 @@ It does not if the call was cancelled or its Lisp was lost."
      ([remap comint-continue-subjob] . undefined))
    comint-mode-map)
   "Keymap of `ecl-mcp-repl-mode'.")
+(define-key ecl-mcp-repl-mode-map [menu-bar signals] #'undefined)
 (define-key ecl-mcp-repl-mode-map (kbd "C-c C-w") ecl-mcp-who-map)
 (define-key ecl-mcp-repl-mode-map (kbd "C-c C-d") ecl-mcp-doc-map)
+(define-key ecl-mcp-repl-mode-map (kbd "C-c C-v") ecl-mcp-value-map)
 
 (ecl-mcp-lisp-menu-define-repl)
 
@@ -340,7 +388,11 @@ It does not if the call was cancelled or its Lisp was lost."
         indent-line-function #'ecl-mcp-repl--indent-line
         ecl-mcp-eval--code-start #'ecl-mcp-repl--input-start
         ;; The status of the pipe means nothing.
-        mode-line-process '(:eval (if ecl-mcp-repl--job ":busy" "")))
+        mode-line-process '((:eval (ecl-mcp-lighter-session
+                                    (or ecl-mcp-repl--session "")))
+                            (:eval (cond (ecl-mcp-repl--reading ":reading")
+                                         (ecl-mcp-repl--job ":busy")
+                                         (t "")))))
   ;; Output of Lisp must neither hide text nor ask for a password.
   (setq-local comint-output-filter-functions nil)
   (setq-local next-error-function #'ecl-mcp-output--next-place)
@@ -359,7 +411,7 @@ It does not if the call was cancelled or its Lisp was lost."
   "Save the history and end the evaluation, since the REPL is being killed."
   (ecl-mcp-repl--write-history)
   (when ecl-mcp-repl--job
-    (ecl-mcp-cancel (ecl-mcp-eval--job-id ecl-mcp-repl--job))))
+    (ecl-mcp-eval-cancel ecl-mcp-repl--job)))
 
 (defun ecl-mcp-repl--write-history ()
   "Write the history file, if there should be one."
@@ -390,6 +442,7 @@ It does not if the call was cancelled or its Lisp was lost."
                      :noquery t :filter #'ignore :sentinel #'ignore)
   (unless (derived-mode-p 'ecl-mcp-repl-mode)
     (ecl-mcp-repl-mode))
+  (setq-local ecl-mcp-eval-session session)
   (setq ecl-mcp-repl--session session
         ecl-mcp-repl--job nil
         ecl-mcp-repl--prompted nil

@@ -156,11 +156,16 @@ effect after all this."
           (nth (mod (+ place step) (length ecl-mcp-requests)) ecl-mcp-requests)
         (car ecl-mcp-requests)))))
 
-(defun ecl-mcp-request-put-off (request)
-  "Let REQUEST wait, and no longer come up by itself."
-  (cl-pushnew request ecl-mcp-request--put-off)
-  (setq ecl-mcp-request--put-off (cl-remove-if-not #'ecl-mcp-request-waiting-p
-                                                   ecl-mcp-request--put-off)))
+(defun ecl-mcp-request-put-off (request &optional all)
+  "Let REQUEST, or ALL that wait now, no longer come up by themselves.
+Return what waits, in words."
+  (let ((requests (if all ecl-mcp-requests (list request))))
+    (setq ecl-mcp-request--put-off
+          (cl-union requests
+                    (cl-remove-if-not #'ecl-mcp-request-waiting-p
+                                      ecl-mcp-request--put-off)))
+    (if (cdr requests) (format "%d requests wait" (length requests))
+      (format "#%d waits" (ecl-mcp-request-number request)))))
 
 (defun ecl-mcp-request-put-off-p (request)
   "Whether the user has put off REQUEST."

@@ -173,13 +173,23 @@ Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
      (ecl-mcp-hunk-lines-of (ecl-mcp-review--note file))
      (ecl-mcp-review--buffer-notes file))))
 
+(defun ecl-mcp-review--sole-file (review)
+  "The one of the files of REVIEW if the title of REVIEW begins with its title.
+It needs no line of its own then."
+  (pcase (ecl-mcp-review--files review)
+    (`(,file) (and (string-prefix-p (or (ecl-mcp-review--title file) "-")
+                                    (or (ecl-mcp-review--title review) ""))
+                   file))))
+
 (defun ecl-mcp-review--notes (review)
   "Sentences that the user should know about REVIEW."
   (append
    (when (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)
      (list "Very long lines are shown in pieces; a backslash ends a piece."))
-   (unless (ecl-mcp-review--files review)
-     (ecl-mcp-review--file-notes review))
+   (when-let ((file (if (ecl-mcp-review--files review)
+                        (ecl-mcp-review--sole-file review)
+                      review)))
+     (ecl-mcp-review--file-notes file))
    (and (ecl-mcp-review--files review)
         (ecl-mcp-hunk-lines-of (ecl-mcp-review--note review)))))
 
@@ -402,15 +412,17 @@ They are dimmed if QUIET."
         ("C-c C-c" . ,(if (= accepted 0) "submit"
                         (format "apply %d of %d" accepted (length units))))
         ("C-c C-k" . "refuse") ("q" . "later")
-        ,@(and review (ecl-mcp-review--files review) '(("M-}" . "file")))
+        ,@(and review (cdr (ecl-mcp-review--files review)) '(("M-}" . "file")))
         ,@(and review (ecl-mcp-review--request review)
                '(("!" . "session") ("*" . "always") ("D" . "never")
-                 ("S" . "stop") ("N" . "next")))
+                 ("S" . "stop") ("N" . "why")))
         ("s" . "split") ("c" . "remark") ("?" . "keys")))))
 
 (defun ecl-mcp-review--keys-line ()
-  "The line below the review: as many of its keys as fit, and one for all."
-  (ecl-mcp-menu-legend (ecl-mcp-review--legend) ecl-mcp-review-mode-map))
+  "The line below the review: as many of its keys as fit, and one for all.
+While a question is open, its keys are shown."
+  (or (ecl-mcp-choice-legend)
+      (ecl-mcp-menu-legend (ecl-mcp-review--legend) ecl-mcp-review-mode-map)))
 
 (defun ecl-mcp-review--left ()
   "How long the caller of the review of this buffer still waits, or \"\"."

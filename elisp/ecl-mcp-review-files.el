@@ -65,9 +65,10 @@
 
 (defun ecl-mcp-review--short-name (review)
   "A short name for REVIEW."
-  (if-let ((files (ecl-mcp-review--files review)))
-      (format "%d file%s" (length files) (if (cdr files) "s" ""))
-    (file-name-nondirectory (ecl-mcp-review--path review))))
+  (let ((files (ecl-mcp-review--files review)))
+    (if (cdr files)
+        (format "%d files" (length files))
+      (file-name-nondirectory (ecl-mcp-review--path (or (car files) review))))))
 
 (defun ecl-mcp-review--file-title (file)
   "What happens to FILE, in words."

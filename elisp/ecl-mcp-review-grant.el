@@ -19,6 +19,7 @@
 (require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-turns)
+(require 'ecl-mcp-choice)
 (require 'ecl-mcp-review-submit)
 
 (declare-function ecl-mcp-review "ecl-mcp-approval")
@@ -77,18 +78,14 @@ Signal an error if there are none."
                  else if offers collect (cons scope offers))
         (user-error "%s" why))))
 
-(defun ecl-mcp-review-grant--question (rule keys)
-  "The question whether to make RULE, with the KEYS that answer."
-  (format "%s: %s?  (%s) "
+(defun ecl-mcp-review-grant--question (rule)
+  "The question whether to make RULE."
+  (format "%s: %s?"
           (pcase (ecl-mcp-rule-scope rule)
             ('session "Until this server ends")
             ('project "Always, in this project")
             ('user "Always, in all projects"))
-          (ecl-mcp--visible (ecl-mcp-rule-text rule))
-          (mapconcat (lambda (key)
-                       (concat (propertize (car key) 'face 'ecl-mcp-key)
-                               " " (cdr key)))
-                     (delq nil keys) ", ")))
+          (ecl-mcp--visible (ecl-mcp-rule-text rule))))
 
 (defun ecl-mcp-review-grant--narrowed (rule request only)
   "A copy of RULE about the client of REQUEST if ONLY, else about all clients.
@@ -101,42 +98,30 @@ A rule of the session is always about one client."
 
 (defun ecl-mcp-review-grant--choose (request effect scope)
   "Let the user choose a rule with EFFECT for REQUEST; return it, or nil.
-Begin with SCOPE.  There is no default; keys that are already on their way are
-not answers."
-  (when (or noninteractive executing-kbd-macro)
-    (user-error "Nobody to ask about a rule"))
+Begin with SCOPE."
   (let* ((offers (ecl-mcp-review-grant--all-offers request effect))
          (place (or (cl-position scope offers :key #'car) 0))
-         (index 0) (only nil) (answer nil) (cursor-in-echo-area t)
-         start rules rule)
-    (discard-input)
-    (while (not (memq answer '(?y ?n ?q ?\C-g ?\e escape)))
+         (index 0) (only nil) (answer nil) rules rule)
+    (while (not (member answer '("y" "n")))
       (setq rules (cdr (nth place offers))
             rule (ecl-mcp-review-grant--narrowed (nth index rules) request only)
-            start (or start (float-time)))
-      (let ((message-log-max nil))
-        (message "%s" (ecl-mcp-review-grant--question
-                       rule
-                       `(("y" . "yes") ("n" . "no")
-                         ,(and (nthcdr (1+ index) rules) '("+" . "wider"))
-                         ,(and (> index 0) '("-" . "narrower"))
-                         ,(and (cdr offers) '("TAB" . "how long"))
-                         ,(and (not (eq 'session (ecl-mcp-rule-scope rule)))
-                               (ecl-mcp-request-client request)
-                               (cons "c" (if only "any client"
-                                           "only this client")))))))
-      (setq answer (read-event))
-      (if (< (- (float-time) start) ecl-mcp-approval-grace)
-          (setq answer nil)
-        (when (memq answer '(?+ ?- ?c ?\t tab))
-          (setq start nil))
-        (pcase answer
-          (?+ (setq index (min (1- (length rules)) (1+ index))))
-          (?- (setq index (max 0 (1- index))))
-          (?c (setq only (not only)))
-          ((or ?\t 'tab) (setq place (mod (1+ place) (length offers)))))))
-    (message nil)
-    (and (eq answer ?y) rule)))
+            answer (ecl-mcp-choice-read
+                    (ecl-mcp-review-grant--question rule)
+                    (delq nil
+                          `(("y" . "yes") ("n" . "no")
+                            ,(and (> index 0) '("-" . "narrower"))
+                            ,(and (nthcdr (1+ index) rules) '("+" . "wider"))
+                            ,(and (cdr offers) '("TAB" . "where"))
+                            ,(and (not (eq 'session (ecl-mcp-rule-scope rule)))
+                                  (ecl-mcp-request-client request)
+                                  (cons "c" (if only "any client"
+                                              "only this client")))))))
+      (pcase answer
+        ("+" (setq index (1+ index)))
+        ("-" (setq index (1- index)))
+        ("c" (setq only (not only)))
+        ("TAB" (setq place (mod (1+ place) (length offers))))))
+    (and (equal answer "y") rule)))
 
 (defun ecl-mcp-review-grant--make (effect scope)
   "Let the user choose a rule with EFFECT for this review, and make it.
@@ -233,7 +218,7 @@ saving a buffer may take its time."
   "Refuse this change and all other requests of its client, and stop its run."
   (interactive)
   (let ((request (ecl-mcp-review-grant--request)))
-    (when (ecl-mcp-review--ask
+    (when (ecl-mcp-choice-yes-p
            (format "Stop the run of %s, and refuse all that it asks?"
                    (or (ecl-mcp-request-client request) "this client")))
       (ecl-mcp-stop-client request))))

@@ -12,6 +12,7 @@
 
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-menu)
+(require 'ecl-mcp-typing)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-grant)
 
@@ -87,27 +88,53 @@
 
 ;;;; The mouse
 
-(defvar ecl-mcp-review-menu--selected nil
-  "The window that was selected when the mouse button went down.")
+(defvar ecl-mcp-review-menu--pressed nil
+  "Where and when the mouse button went down: (WINDOW TIME UNIT STATE).
+WINDOW was selected then; STATE is that of UNIT, a hunk or a part of one.")
+
+(defun ecl-mcp-review-menu--unit-at (event)
+  "The unit where the mouse was at EVENT, and its state, or nil."
+  (when-let* ((start (event-start event))
+              (window (posn-window start))
+              (place (and (windowp window) (null (posn-area start))
+                          (posn-point start)))
+              (unit (get-text-property place 'ecl-mcp-unit (window-buffer window))))
+    (list unit (ecl-mcp-hunk-state unit))))
 
 (defun ecl-mcp-review-mouse-down (event)
   "Drag the region from EVENT, as elsewhere, which selects the window."
   (interactive "e")
-  (setq ecl-mcp-review-menu--selected (selected-window))
+  (setq ecl-mcp-review-menu--pressed
+        (cl-list* (selected-window) (ecl-mcp-typing-since)
+                  (ecl-mcp-review-menu--unit-at event)))
   (mouse-drag-region event))
+
+(defun ecl-mcp-review-menu--why-not (event)
+  "Why the click EVENT decides nothing, or nil.
+It may have been meant for what was there before."
+  (let ((shown (ecl-mcp-review--came-up ecl-mcp-review--current)))
+    (cond ((and shown (< (- (nth 1 ecl-mcp-review-menu--pressed) shown)
+                         ecl-mcp-approval-grace))
+           "the review has only just come up")
+          ((not (equal (nthcdr 2 ecl-mcp-review-menu--pressed)
+                       (ecl-mcp-review-menu--unit-at event)))
+           "what was there has changed"))))
 
 (defun ecl-mcp-review-mouse (event)
   "Go to where EVENT, a click, was.
 On the decision about a hunk, change it; on the rest of the line above a hunk,
 hide or show the lines of the hunk.  A click that selects the window decides
-nothing."
+nothing, nor does one for what was there before."
   (interactive "e")
-  (let ((start (event-start event)))
+  (let* ((start (event-start event))
+         (here (and (eq (posn-window start) (car ecl-mcp-review-menu--pressed))
+                    (null (posn-area start))
+                    (= 1 (event-click-count event))))
+         (why (and here (ecl-mcp-review-menu--why-not event))))
     (mouse-set-point event)
-    (when (and (eq (posn-window start) ecl-mcp-review-menu--selected)
-               (null (posn-area start))
-               (= 1 (event-click-count event)))
+    (when here
       (pcase (get-text-property (point) 'ecl-mcp-review-part)
+        ((guard why) (ecl-mcp--report "Ignored the click: %s; click again" why))
         ('decision (ecl-mcp-review-toggle))
         ('header (ecl-mcp-review-fold))))))
 

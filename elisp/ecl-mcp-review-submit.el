@@ -14,6 +14,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-request)
 (require 'ecl-mcp-typing)
+(require 'ecl-mcp-choice)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
@@ -144,24 +145,6 @@ The change must be visible."
 
 ;;;; Submission
 
-(defun ecl-mcp-review--ask (question)
-  "Whether the user answers QUESTION with y.
-There is no default; keys that are already on their way are not answers."
-  (when (or noninteractive executing-kbd-macro)
-    (user-error "Nobody to ask: %s" question))
-  (discard-input)
-  (let ((start (float-time)) (cursor-in-echo-area t) (answer nil))
-    (while (not (memq answer '(?y ?n)))
-      (let ((message-log-max nil))
-        (message "%s (y or n) " question))
-      (setq answer (read-event))
-      (when (< (- (float-time) start) ecl-mcp-approval-grace)
-        (setq answer nil))
-      (when (memq answer '(?\e escape))
-        (setq answer ?n)))
-    (message nil)
-    (eq answer ?y)))
-
 (defun ecl-mcp-review--numbers (units)
   "The labels of UNITS, for people."
   (if (nthcdr 10 units)
@@ -193,6 +176,19 @@ There is no default; keys that are already on their way are not answers."
             "accept hunk %s, not seen to its end")
            (mapcar #'ecl-mcp-review--buffer-doubt
                    (ecl-mcp-review--all-files review))))))
+
+(declare-function ecl-mcp-review--go-to "ecl-mcp-review" (unit))
+
+(defun ecl-mcp-review--go-to-doubt (review)
+  "Go to the first hunk of REVIEW that is open, or accepted and stale or unseen."
+  (when-let ((unit (cl-find-if
+                    (lambda (unit)
+                      (pcase (ecl-mcp-hunk-state unit)
+                        ('open t)
+                        ('accepted (or (ecl-mcp-hunk-stale unit)
+                                       (not (ecl-mcp-hunk-shown unit))))))
+                    (ecl-mcp-review--units review))))
+    (ecl-mcp-review--go-to unit)))
 
 (defun ecl-mcp-review--buffer-doubt (file)
   "What the user should know about the buffer of FILE, in words, or nil."
@@ -409,11 +405,12 @@ If some are open or stale, ask first."
       (ecl-mcp-apply-refuse-read-only buffer))
     (let ((doubts (ecl-mcp-review--doubts review)))
       (if (or (null doubts)
-              (ecl-mcp-review--ask
+              (ecl-mcp-choice-yes-p
                (concat (capitalize (substring (car doubts) 0 1))
                        (substring (string-join doubts "; ") 1) "?")))
           (progn (ecl-mcp-review--live)
                  (ecl-mcp-review--submit review))
+        (ecl-mcp-review--go-to-doubt review)
         (ecl-mcp--report "Nothing was submitted.")))))
 
 (defun ecl-mcp-review-refuse (reason)

@@ -231,7 +231,9 @@ What is on the screen comes first, the rest in turns."
           ecl-mcp-review--outdated nil
           ecl-mcp-review--rest
           (mapcan (lambda (file)
-                    (append (and (ecl-mcp-review--files review) (list file))
+                    (append (and (ecl-mcp-review--files review)
+                                 (not (ecl-mcp-review--sole-file review))
+                                 (list file))
                             (ecl-mcp-review--own-hunks file) nil))
                   (ecl-mcp-review--all-files review)))
     (ecl-mcp-review--drawing

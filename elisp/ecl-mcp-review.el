@@ -18,6 +18,7 @@
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-visit)
+(require 'ecl-mcp-choice)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-turns)
 (require 'ecl-mcp-review-color)
@@ -302,9 +303,10 @@ for a moment."
       (setf (ecl-mcp-review--request review) request
             (ecl-mcp-review--title review)
             (format "%s (%s%s)"
-                    (if .files
+                    (if (> (length .files) 1)
                         (concat "Change " (ecl-mcp-review--short-name review))
-                      (ecl-mcp-review--file-title review))
+                      (ecl-mcp-review--file-title
+                       (or (car (ecl-mcp-review--files review)) review)))
                     (ecl-mcp-request-tool request)
                     (concat ", " (ecl-mcp-request-who request)))
             (ecl-mcp-review--note review) (and (stringp .note) .note)
@@ -477,8 +479,8 @@ A search, for instance, shall find everything."
   (ecl-mcp-keymap
    '(("n" . ecl-mcp-review-next)
      ("p" . ecl-mcp-review-previous)
-     ("M-n" . ecl-mcp-review-next)
-     ("M-p" . ecl-mcp-review-previous)
+     ("M-n" . ecl-mcp-review-next-request)
+     ("M-p" . ecl-mcp-review-previous-request)
      ("M-}" . ecl-mcp-review-next-file)
      ("M-{" . ecl-mcp-review-previous-file)
      ("TAB" . ecl-mcp-review-fold)
@@ -501,8 +503,7 @@ A search, for instance, shall find everything."
      ("*" . ecl-mcp-review-always)
      ("D" . ecl-mcp-review-never)
      ("S" . ecl-mcp-review-stop)
-     ("N" . ecl-mcp-review-next-request)
-     ("P" . ecl-mcp-review-previous-request)
+     ("N" . ecl-mcp-review-refuse)
      ("q" . ecl-mcp-review-quit)
      ("?" . ecl-mcp-menu-help)
      ([down-mouse-1] . ecl-mcp-review-mouse-down)
@@ -526,6 +527,7 @@ killing the buffer.
   (ecl-mcp-menu-setup)
   (setq buffer-undo-list t
         mode-line-format '(" " (:eval (ecl-mcp-review--keys-line)))
+        ecl-mcp-choice-line t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
         bidi-display-reordering nil)

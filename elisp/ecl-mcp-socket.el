@@ -8,9 +8,14 @@
 ;; Listens on a Unix socket to which each running `ecl-mcp' connects.  Only the
 ;; user may enter its folder.  One Emacs has the socket at a time; others wait
 ;; until it is free.
+;;
+;; Nothing wakes Emacs while all is well: the system tells when the file of the
+;; socket goes, and an Emacs that waits is connected to the one that has it.
+;; Where that does not work, and while there is a problem, a timer looks.
 
 ;;; Code:
 
+(require 'filenotify)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-send)
@@ -32,12 +37,17 @@ the file emacs.sock in ~/.local/state/ecl-mcp/, where servers look.  The symbol
   "Seconds after which a server that reads nothing is disconnected.")
 
 (defconst ecl-mcp-socket-hello-seconds 5
-  "Seconds that a server has to say something before it may be disconnected.")
+  "Seconds that a server has to say something.
+After that it is disconnected when there are too many.")
 
 (defconst ecl-mcp-socket-retry-seconds 10
   "Seconds between two checks that servers can find this Emacs.
 Each check retries a socket that another Emacs had, and replaces a socket that
-was removed.")
+was removed.  There are checks only while nothing else tells of such changes.")
+
+(defconst ecl-mcp-socket-settle-seconds 0.5
+  "Seconds after a change of the socket before it is looked at.
+Whoever makes the change may not have finished.")
 
 (defconst ecl-mcp-socket-new-seconds 2
   "Seconds for which a new socket is left alone although nobody listens on it.")
@@ -52,7 +62,17 @@ was removed.")
   "Value of `ecl-mcp-socket--identity-of' for that file when it was made.")
 
 (defvar ecl-mcp-socket--timer nil
-  "Timer that checks the socket, or nil.")
+  "Timer that checks the socket, or nil while that is not necessary.")
+
+(defvar ecl-mcp-socket--wanted nil
+  "Whether there should be a socket.")
+
+(defvar ecl-mcp-socket--watch nil
+  "What tells of changes in the folder of the socket, or nil.")
+
+(defvar ecl-mcp-socket--owner nil
+  "Connection to the other Emacs that has the socket, or nil.
+It ends when that Emacs does.")
 
 (defvar ecl-mcp-socket--problem nil
   "Why there is no socket, a sentence, or nil.")
@@ -117,6 +137,14 @@ A process that only checks whether somebody listens makes none."
   (seq-filter (lambda (process) (process-get process 'ecl-mcp-since))
               (process-list)))
 
+(defun ecl-mcp-socket--end-silent (new)
+  "Disconnect the servers that have said nothing for too long, except NEW."
+  (dolist (process (remq new (ecl-mcp-socket--processes)))
+    (unless (or (process-get process 'ecl-mcp-connection)
+                (< (- (float-time) (process-get process 'ecl-mcp-since))
+                   ecl-mcp-socket-hello-seconds))
+      (delete-process process))))
+
 (defun ecl-mcp-socket--accepted (_server process _message)
   "Take in PROCESS, a new connection, or reject it.
 Emacs must not ask about it before it exits; a process does not inherit that
@@ -127,17 +155,12 @@ from its server.  PROCESS is nil if there was no descriptor for it."
       (process-put process 'ecl-mcp-since (float-time))
       (when (> (length (ecl-mcp-socket--processes))
                ecl-mcp-socket-connections-limit)
+        (ecl-mcp-socket--end-silent process))
+      (when (> (length (ecl-mcp-socket--processes))
+               ecl-mcp-socket-connections-limit)
         (ecl-mcp--note 'warn "more than %d servers; one was rejected"
                        ecl-mcp-socket-connections-limit)
         (delete-process process)))))
-
-(defun ecl-mcp-socket--end-silent ()
-  "Disconnect the servers that have said nothing for too long."
-  (dolist (process (ecl-mcp-socket--processes))
-    (unless (or (process-get process 'ecl-mcp-connection)
-                (< (- (float-time) (process-get process 'ecl-mcp-since))
-                   ecl-mcp-socket-hello-seconds))
-      (delete-process process))))
 
 (defun ecl-mcp-socket--check-folder (folder)
   "Make FOLDER; signal an error if others may enter it."
@@ -269,40 +292,151 @@ Otherwise store the reason, and report it if it is a new one."
         (error
          (setq ecl-mcp-socket--problem
                (if (eq (car err) 'ecl-mcp-error)
-                   (format "%s; servers ask that one." (cadr err))
+                   (format "%s; servers ask that one (M-x ecl-mcp-take-socket \
+takes it)." (cadr err))
                  (format "No socket for servers: %s."
                          (error-message-string err))))
          (unless (equal before ecl-mcp-socket--problem)
            (ecl-mcp--report "%s" ecl-mcp-socket--problem))
          nil)))))
 
-(defun ecl-mcp-socket--look ()
-  "Check that servers can find this Emacs; called by a timer."
+;;;; Noticing changes
+
+(defun ecl-mcp-socket--look-in (seconds repeat)
+  "Look at the socket in SECONDS, then each REPEAT seconds; nil means never."
+  (when ecl-mcp-socket--timer
+    (cancel-timer ecl-mcp-socket--timer))
+  (setq ecl-mcp-socket--timer
+        (and seconds ecl-mcp-socket--wanted
+             (run-at-time seconds repeat #'ecl-mcp-socket--look))))
+
+(defun ecl-mcp-socket--changed (event)
+  "Look at the socket soon if EVENT, of its folder, may be about it."
   (ecl-mcp--noting-errors "socket"
-    (ecl-mcp-socket--end-silent)
+    (pcase-let ((`(,watch ,action ,file . ,more) event)
+                (socket (ecl-mcp-socket-file)))
+      (when (and (equal watch ecl-mcp-socket--watch) socket
+                 (or (eq action 'stopped)
+                     (member (file-name-nondirectory socket)
+                             (mapcar (lambda (name)
+                                       (and (stringp name)
+                                            (file-name-nondirectory name)))
+                                     (cons file more)))))
+        (ecl-mcp-socket--look-in ecl-mcp-socket-settle-seconds nil)))))
+
+(defun ecl-mcp-socket--end-watches ()
+  "Let nothing tell of changes any more."
+  (when ecl-mcp-socket--owner
+    (set-process-sentinel ecl-mcp-socket--owner #'ignore)
+    (delete-process ecl-mcp-socket--owner))
+  (when ecl-mcp-socket--watch
+    (ignore-errors (file-notify-rm-watch ecl-mcp-socket--watch)))
+  (setq ecl-mcp-socket--owner nil
+        ecl-mcp-socket--watch nil))
+
+(defun ecl-mcp-socket--watch-folder (folder)
+  "Let the system tell of changes in FOLDER; return nil if it does not.
+In batch Emacs does not hear of them."
+  (unless (and ecl-mcp-socket--watch
+               (file-notify-valid-p ecl-mcp-socket--watch))
+    (setq ecl-mcp-socket--watch
+          (and (not noninteractive)
+               (ignore-errors
+                 (file-notify-add-watch folder '(change)
+                                        #'ecl-mcp-socket--changed)))))
+  ecl-mcp-socket--watch)
+
+(defun ecl-mcp-socket--owner-ends (process _event)
+  "Look at the socket soon, since PROCESS, to its owner, has ended.
+An owner that ends it at once has too many connections."
+  (ecl-mcp--noting-errors "socket"
+    (unless (process-live-p process)
+      (setq ecl-mcp-socket--owner nil)
+      (ecl-mcp-socket--look-in
+       (if (< (- (float-time) (process-get process 'ecl-mcp-begun))
+              ecl-mcp-socket-retry-seconds)
+           ecl-mcp-socket-retry-seconds
+         ecl-mcp-socket-settle-seconds)
+       nil))))
+
+(defun ecl-mcp-socket--watch-owner (file)
+  "Connect to the other Emacs that has the socket FILE; return nil if none has.
+That must not wait; see `ecl-mcp-socket--answered-p'."
+  (unless (process-live-p ecl-mcp-socket--owner)
+    (let ((process (ignore-errors
+                     (make-network-process :name "ecl-mcp-owner" :family 'local
+                                           :service file :nowait t :noquery t
+                                           :sentinel #'ignore))))
+      (when process
+        (process-put process 'ecl-mcp-begun (float-time))
+        (if (memq (process-status process) '(open connect))
+            (set-process-sentinel process #'ecl-mcp-socket--owner-ends)
+          (delete-process process)
+          (setq process nil)))
+      (setq ecl-mcp-socket--owner process)))
+  ecl-mcp-socket--owner)
+
+(defun ecl-mcp-socket--await-changes ()
+  "Let whatever can tell of a change of the socket do so; else a timer looks."
+  (let ((file (and ecl-mcp-socket--wanted (ecl-mcp-socket-file))))
+    (if (and file
+             (ecl-mcp-socket--watch-folder (file-name-directory file))
+             (or (ecl-mcp-socket--works-p)
+                 (ecl-mcp-socket--watch-owner file)))
+        (ecl-mcp-socket--look-in nil nil)
+      (ecl-mcp-socket--look-in ecl-mcp-socket-retry-seconds
+                               ecl-mcp-socket-retry-seconds))))
+
+(defun ecl-mcp-socket--look ()
+  "Check that servers can find this Emacs."
+  (ecl-mcp--noting-errors "socket"
     (unless (ecl-mcp-socket--works-p)
       (when (ecl-mcp-socket--try)
-        (ecl-mcp--report "Running servers find this Emacs now.")))))
+        (ecl-mcp--report "Running servers find this Emacs now.")))
+    (ecl-mcp-socket--await-changes)))
 
 (defun ecl-mcp-socket-start ()
   "Listen for running servers.  Return non-nil if they can connect.
 If another Emacs has the socket, wait until it is free."
-  (unless (or ecl-mcp-socket--timer (not (ecl-mcp-socket-file)))
-    (setq ecl-mcp-socket--timer
-          (run-at-time ecl-mcp-socket-retry-seconds ecl-mcp-socket-retry-seconds
-                       #'ecl-mcp-socket--look)))
-  (or (ecl-mcp-socket--works-p)
-      (ecl-mcp-socket--try)))
+  (prog1 (or (ecl-mcp-socket--works-p)
+             (ecl-mcp-socket--try))
+    (when (ecl-mcp-socket-file)
+      (setq ecl-mcp-socket--wanted t)
+      (ecl-mcp-socket--await-changes))))
+
+(declare-function ecl-mcp-global-mode "ecl-mcp" (&optional on))
+
+;;;###autoload
+(defun ecl-mcp-take-socket ()
+  "Let servers that connect from now on ask this Emacs, not another one.
+Those that are connected to the other Emacs go on asking that one."
+  (interactive)
+  (unless (bound-and-true-p ecl-mcp-global-mode)
+    (ecl-mcp-global-mode))
+  (let* ((file (or (ecl-mcp-socket-file)
+                   (user-error "The socket is switched off")))
+         (attributes (file-attributes file)))
+    (cond ((ecl-mcp-socket--works-p)
+           (user-error "This Emacs has the socket"))
+          ((and attributes
+                (not (string-prefix-p "s" (file-attribute-modes attributes))))
+           (user-error "%s is not a socket; it is left alone" file)))
+    ;; The other one notices that, finds ours, and waits.
+    (when attributes
+      (delete-file file))
+    (if (ecl-mcp-socket-start)
+        (ecl-mcp--report "Servers that connect from now on ask this Emacs")
+      (user-error "%s" ecl-mcp-socket--problem))))
 
 (defun ecl-mcp-socket-stop ()
   "Stop listening, and disconnect all servers."
   (remove-hook 'kill-emacs-hook #'ecl-mcp-socket-stop)
-  (when ecl-mcp-socket--timer
-    (cancel-timer ecl-mcp-socket--timer))
+  (setq ecl-mcp-socket--wanted nil)
+  (ecl-mcp-socket--look-in nil nil)
+  (ecl-mcp-socket--end-watches)
   (ecl-mcp-socket--leave)
   (mapc #'delete-process (ecl-mcp-socket--processes))
-  (setq ecl-mcp-socket--timer nil
-        ecl-mcp-socket--problem nil))
+  (setq ecl-mcp-socket--problem nil))
 
 (provide 'ecl-mcp-socket)
 ;;; ecl-mcp-socket.el ends here

@@ -15,6 +15,7 @@
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-client)
 (require 'ecl-mcp-menu)
+(require 'ecl-mcp-output)
 (require 'ecl-mcp-accept)
 (require 'ecl-mcp-approval-text)
 
@@ -345,9 +346,16 @@ If it is visible, ask for the Lisp sessions when they may have changed."
   (ecl-mcp-status--ask-sessions))
 
 (defun ecl-mcp-status-messages ()
-  "Show the message buffer of ecl-mcp."
+  "Show the message buffer of ecl-mcp.
+Files and lines in it are buttons, and stops of `next-error'."
   (interactive)
   (ecl-mcp--note 'info "shown")
+  (with-current-buffer ecl-mcp--messages-buffer
+    (let ((inhibit-read-only t))
+      (ecl-mcp-output--make-buttons (point-min) (point-max))
+      (set-buffer-modified-p nil))
+    (setq-local next-error-function #'ecl-mcp-output--next-place)
+    (ecl-mcp-output--begin-places (point-min)))
   (display-buffer ecl-mcp--messages-buffer))
 
 (defun ecl-mcp-status-show ()

@@ -46,7 +46,8 @@
    ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-system-mode ecl-mcp-output-mode "Systems"
-  "Major mode for the list of systems.")
+  "Major mode for the list of systems."
+  :interactive nil)
 
 ;;;###autoload
 (defun ecl-mcp-list-systems ()

@@ -122,7 +122,8 @@ With a prefix argument, run only those of the last tests that FAILED."
    ("Keys" ecl-mcp-menu-help)))
 
 (define-derived-mode ecl-mcp-test-mode ecl-mcp-output-mode "Tests"
-  "Major mode for results of tests.")
+  "Major mode for results of tests."
+  :interactive nil)
 
 (provide 'ecl-mcp-test)
 

@@ -182,16 +182,39 @@ Return whether LINE tells of one."
              for patch = (alist-get 'patch change)
              when (and path patch) collect (cons path patch))))
 
+(defun ecl-mcp-undo-too-large (line)
+  "The files whose changes, told of by LINE of the log, were too large for it."
+  (unless (ecl-mcp-visit-moved-p line)
+    (cl-loop for change in (cons line (append (alist-get 'files line) nil))
+             for path = (alist-get 'path change)
+             when (and path (not (alist-get 'patch change))
+                       (or (eq change line) (eq t (alist-get 'changed change))))
+             collect path)))
+
+(defun ecl-mcp-undo--tell-too-large (paths)
+  "Say that the changes of the files PATHS were too large for the log."
+  (when paths
+    (display-warning
+     'ecl-mcp
+     (format "The log has no patch of %s of %s: it was too large.  Other edits of \
+it are undone where they still fit."
+             (if (cdr paths) (format "%d changes" (length paths)) "a change")
+             (mapconcat (lambda (path) (ecl-mcp--visible (abbreviate-file-name path)))
+                        (delete-dups (copy-sequence paths)) ", ")))))
+
 (defun ecl-mcp-undo-lines (lines)
   "Let the user undo the edits in LINES of the log.
 LINES are alists, the newest first; those without a change do not count.
 Files that were moved are moved back first."
   (let ((files nil)
+        (large (mapcan #'ecl-mcp-undo-too-large lines))
         (moved (cl-count-if #'ecl-mcp-undo--move-back lines)))
     (pcase-dolist (`(,path . ,patch) (mapcan #'ecl-mcp-undo-changes lines))
       (push patch (alist-get path files nil nil #'equal)))
     (unless (or files (> moved 0))
-      (user-error "The log has no edit here that can be undone"))
+      (user-error (if large "The change is too large for the log; undo it by other means"
+                    "The log has no edit here that can be undone")))
+    (ecl-mcp-undo--tell-too-large large)
     (ecl-mcp-undo--files
      (mapcar (lambda (file) (cons (car file) (reverse (cdr file))))
              (nreverse files)))))

@@ -189,9 +189,85 @@ A buffer may have changed since."
  this session\\)$"
   "Matches a line about something that uses a name.")
 
-(defun ecl-mcp-xref--users (text)
-  "The xrefs of what TEXT, an answer about what uses a name, names."
-  (let ((start 0)
+;;;; Where a name is used
+;;
+;; Lisp knows which definition uses a name; the line is where its text says so.
+
+(defconst ecl-mcp-xref--uses-limit 20
+  "How many places in one definition are shown.")
+
+(defun ecl-mcp-xref--uses-here (line name)
+  "Where the top-level form at LINE of this buffer uses NAME, without a prefix.
+The value is a list of (POSITION LINE COLUMN TEXT), one for each line."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-min))
+      (forward-line (1- line))
+      (with-syntax-table lisp-mode-syntax-table
+        (let ((case-fold-search t)
+              (end (save-excursion (or (ignore-errors (forward-sexp) (point))
+                                       (point-max))))
+              (uses nil))
+          ;; The name that is being defined is not a use.
+          (when (looking-at "[ \t]*([^ \t\n()]+[ \t\n]+(?[^ \t\n()]+")
+            (goto-char (match-end 0)))
+          (while (and (< (length uses) ecl-mcp-xref--uses-limit)
+                      (re-search-forward
+                       (concat "\\_<\\(?:[^][ \t\n():'`,\"]+::?\\)?\\("
+                               (regexp-quote name) "\\)\\_>")
+                       end t))
+            (let* ((at (match-beginning 1))
+                   (number (line-number-at-pos at))
+                   (start (line-beginning-position)))
+              (unless (or (eql number (cadr (car uses)))
+                          (save-match-data
+                            (nth 8 (ecl-mcp-eval--syntax-state at))))
+                (push (list at number (- at start)
+                            (string-trim (buffer-substring-no-properties
+                                          start (line-end-position))))
+                      uses))))
+          (nreverse uses))))))
+
+(defun ecl-mcp-xref--uses (label file line name)
+  "The xrefs with LABEL of the places that use NAME in the form at LINE of FILE.
+FILE is a path or a buffer.  If none is found, as in the expansion of a macro,
+the definition is shown."
+  (let* ((buffer (if (bufferp file) file (find-buffer-visiting file)))
+         (uses (cond (buffer (with-current-buffer buffer
+                               (ecl-mcp-xref--uses-here line name)))
+                     ((file-readable-p file)
+                      (with-temp-buffer
+                        (insert-file-contents file)
+                        (with-syntax-table lisp-mode-syntax-table
+                          (ecl-mcp-xref--uses-here line name)))))))
+    (mapcar (pcase-lambda (`(,at ,number ,column ,text))
+              (xref-make (concat label ": " text)
+                         (if (bufferp file)
+                             (xref-make-buffer-location file at)
+                           (xref-make-file-location file number column))))
+            uses)))
+
+(defun ecl-mcp-xref--uses-of (xref label name)
+  "Where the definition XREF uses NAME, as xrefs with LABEL, or nil."
+  (let ((location (xref-item-location xref)))
+    (if (xref-file-location-p location)
+        (ecl-mcp-xref--uses label (xref-file-location-file location)
+                            (xref-file-location-line location) name)
+      (let ((marker (xref-location-marker location)))
+        (ecl-mcp-xref--uses label (marker-buffer marker)
+                            (with-current-buffer (marker-buffer marker)
+                              (save-restriction
+                                (widen)
+                                (line-number-at-pos marker)))
+                            name)))))
+
+(defun ecl-mcp-xref--users (text &optional used)
+  "The xrefs of what TEXT, an answer about what uses a name, names.
+USED is that name; they are where it is used.  Without it, they are where the
+definitions begin."
+  (let ((used (and used (downcase (ecl-mcp-xref--bare-name used))))
+        (start 0)
         (found '()))
     (while (string-match ecl-mcp-xref--user-regexp text start)
       (setq start (match-end 0))
@@ -201,12 +277,17 @@ A buffer may have changed since."
              (file (match-string 4 text))
              (line (and file (string-to-number (match-string 5 text))))
              (name (downcase (ecl-mcp-xref--bare-name
-                              (string-trim user "(SETF " ")")))))
-        (if file
-            (push (xref-make label (ecl-mcp-xref--location file line name))
-                  found)
-          (dolist (xref (ecl-mcp-xref--in-buffers name nil))
-            (push (xref-make label (xref-item-location xref)) found)))))
+                              (string-trim user "(SETF " ")"))))
+             (places (if file
+                         (list (xref-make label (ecl-mcp-xref--location
+                                                 file line name)))
+                       (mapcar (lambda (xref)
+                                 (xref-make label (xref-item-location xref)))
+                               (ecl-mcp-xref--in-buffers name nil)))))
+        (dolist (xref places)
+          (dolist (place (or (and used (ecl-mcp-xref--uses-of xref label used))
+                             (list xref)))
+            (push place found)))))
     (nreverse found)))
 
 (defun ecl-mcp-xref-references (name package)
@@ -214,9 +295,10 @@ A buffer may have changed since."
   (let ((more (ecl-mcp-xref--package-argument package)))
     (append
      (ecl-mcp-xref--users
-      (ecl-mcp-xref--ask "who-calls" `((function . ,name) ,@more)))
+      (ecl-mcp-xref--ask "who-calls" `((function . ,name) ,@more)) name)
      (ecl-mcp-xref--users
-      (ecl-mcp-xref--ask "who-references" `((variable . ,name) ,@more))))))
+      (ecl-mcp-xref--ask "who-references" `((variable . ,name) ,@more))
+      name))))
 
 ;;;; The backend
 
@@ -288,7 +370,8 @@ arguments."
    (ecl-mcp-xref--users
     (ecl-mcp-xref--ask tool
                        `((,field . ,name) ,@more
-                         ,@(ecl-mcp-xref--package-argument (ecl-mcp-package)))))
+                         ,@(ecl-mcp-xref--package-argument (ecl-mcp-package))))
+    (and (not (assq 'direction more)) name))
    (format format name)))
 
 ;;;###autoload

@@ -38,15 +38,18 @@
 (require 'ecl-mcp-permissions-list)
 (require 'ecl-mcp-review)
 (require 'ecl-mcp-approval)
+(require 'ecl-mcp-lighter)
 (require 'ecl-mcp-log)
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-describe)
 (require 'ecl-mcp-mode)
 (require 'ecl-mcp-expand)
 (require 'ecl-mcp-inspect)
+(require 'ecl-mcp-debugger)
 (require 'ecl-mcp-notes)
 (require 'ecl-mcp-system)
 (require 'ecl-mcp-test)
+(require 'ecl-mcp-trace)
 (require 'ecl-mcp-xref)
 (require 'ecl-mcp-repl)
 (require 'ecl-mcp-status)
@@ -60,6 +63,7 @@
   (unless ecl-mcp-activated
     (setq ecl-mcp-activated t)
     (ecl-mcp-approval-activate)
+    (ecl-mcp-lighter-activate)
     (ecl-mcp-review-activate)))
 
 (defun ecl-mcp-deactivate ()
@@ -67,6 +71,7 @@
   (when ecl-mcp-activated
     (setq ecl-mcp-activated nil)
     (ecl-mcp-review-deactivate)
+    (ecl-mcp-lighter-deactivate)
     (ecl-mcp-approval-deactivate)))
 
 (defun ecl-mcp-deactivate-if-unused ()
@@ -127,17 +132,19 @@ and its users are told so."
 If it evaluates nothing, or with a prefix argument ALL, stop what agents
 evaluate there; they are told that the user stopped it."
   (interactive "P")
-  (let ((calls (ecl-mcp-client-calls)))
+  (let* ((held (ecl-mcp-eval-cancel-held))
+         (calls (ecl-mcp-client-calls))
+         (count (+ held (length calls))))
     (mapc #'ecl-mcp-cancel calls)
-    (when (and ecl-mcp-lisp (or all (null calls)))
+    (when (and ecl-mcp-lisp (or all (= count 0)))
       (ecl-mcp-lisp-stop-others ecl-mcp-lisp))
     (message (cond ((null ecl-mcp-lisp) "ecl-mcp: Nothing is running")
-                   ((null calls)
+                   ((= count 0)
                     (concat "ecl-mcp: Nothing of yours was running;"
                             " what agents evaluated is stopped"))
                    (all "ecl-mcp: Stopped %d, and the evaluations of agents")
                    (t "ecl-mcp: Stopped %d"))
-             (length calls))))
+             count)))
 
 (provide 'ecl-mcp)
 ;;; ecl-mcp.el ends here

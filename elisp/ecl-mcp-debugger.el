@@ -1,0 +1,570 @@
+;;; ecl-mcp-debugger.el --- Look into errors and go on from them  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Where an error ends an evaluation, a copy of the session stays asleep with its
+;; stack: a frozen error.  This buffer shows one: its restarts, which are buttons,
+;; and its frames, whose variables can be folded.  All that is done here happens
+;; in copies of the copy, and the session changes only if you adopt an outcome.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-output)
+(require 'ecl-mcp-eval)
+
+(declare-function xref-find-definitions "xref" (identifier))
+(declare-function ecl-mcp-inspect-in-frame "ecl-mcp-inspect"
+                  (expression session error frame))
+(autoload 'ecl-mcp-inspect-in-frame "ecl-mcp-inspect")
+
+(defconst ecl-mcp-debugger--buffer "*ecl-mcp debugger*"
+  "Name of the buffer that shows a frozen error.")
+
+(defconst ecl-mcp-debugger--no-number 2147483647
+  "A number that no error gets; asked about it, Lisp names those that there are.")
+
+(defvar-local ecl-mcp-debugger--error nil
+  "Number of the error that is shown.")
+
+(defvar-local ecl-mcp-debugger--restarts nil
+  "Its restarts: alist from numbers, as text, to names.")
+
+(defvar-local ecl-mcp-debugger--outcome nil
+  "The arguments of the restart that succeeded last in a copy, or nil.")
+
+(defconst ecl-mcp-debugger--variable-regexp "^ \\{5\\}\\([^ \n]+\\) = "
+  "Matches the beginning of a line about a variable of a frame.")
+
+(defvar ecl-mcp-debugger-history nil
+  "History of code for frames and restarts.")
+
+;;;; Drawing
+
+(define-button-type 'ecl-mcp-restart
+  'keymap ecl-mcp-button-map
+  'action (lambda (button)
+            (ecl-mcp-debugger--restart (button-get button 'restart)))
+  'follow-link t
+  'face 'default
+  'help-echo "RET: take this restart, in a copy")
+
+(define-button-type 'ecl-mcp-frame
+  'keymap ecl-mcp-button-map
+  'action (lambda (button)
+            (goto-char (button-start button))
+            (ecl-mcp-debugger-fold))
+  'follow-link t
+  'face 'default
+  'help-echo "RET: show or hide the variables of this frame")
+
+(define-button-type 'ecl-mcp-variable
+  'keymap ecl-mcp-button-map
+  'action (lambda (button)
+            (goto-char (button-start button))
+            (ecl-mcp-debugger-inspect-variable))
+  'follow-link t
+  'face 'font-lock-variable-name-face
+  'help-echo "RET: inspect this value")
+
+(defun ecl-mcp-debugger--section (title)
+  "Go behind the line TITLE of this buffer; return where its lines end, or nil."
+  (goto-char (point-min))
+  (when (re-search-forward (format "^%s\n" (regexp-quote title)) nil t)
+    (save-excursion
+      (if (re-search-forward "^$" nil 'end) (match-beginning 0) (point-max)))))
+
+(defun ecl-mcp-debugger--draw-restarts ()
+  "Make buttons of the restarts in this buffer, and remember them."
+  (setq ecl-mcp-debugger--restarts nil)
+  (when-let ((end (ecl-mcp-debugger--section "[Restarts]")))
+    (while (re-search-forward "^\\([0-9]+\\): \\([^:\n]+\\).*$" end t)
+      (let ((number (match-string-no-properties 1)))
+        (push (cons number (match-string-no-properties 2))
+              ecl-mcp-debugger--restarts)
+        (make-text-button (match-beginning 0) (match-end 0)
+                          :type 'ecl-mcp-restart 'restart number)))
+    (setq ecl-mcp-debugger--restarts (nreverse ecl-mcp-debugger--restarts))))
+
+(defun ecl-mcp-debugger--draw-frames ()
+  "Make buttons of the frames in this buffer, and fold all but the innermost.
+That is the innermost with variables, in which code is evaluated by default."
+  (when (ecl-mcp-debugger--section "[Backtrace]")
+    (let ((starts nil) (unfolded nil))
+      (while (re-search-forward "^\\([0-9]+\\): (" nil t)
+        (push (cons (match-beginning 0)
+                    (string-to-number (match-string 1)))
+              starts))
+      (cl-loop for ((start . frame) . more) on (nreverse starts)
+               for end = (if more (caar more) (point-max))
+               do (put-text-property start end 'ecl-mcp-frame frame)
+               (goto-char start)
+               (let* ((line-end (line-end-position))
+                      (place (next-single-property-change start 'button nil
+                                                          line-end)))
+                 (make-text-button start place :type 'ecl-mcp-frame)
+                 (while (re-search-forward ecl-mcp-debugger--variable-regexp end t)
+                   (make-text-button (match-beginning 1) (match-end 1)
+                                     :type 'ecl-mcp-variable))
+                 (goto-char start)
+                 (when (< line-end (1- end))
+                   (if unfolded (ecl-mcp-debugger-fold)
+                     (setq unfolded t))))))))
+
+(defun ecl-mcp-debugger--draw (number session text)
+  "Show TEXT, the description of the error NUMBER of SESSION, in this buffer.
+If it is shown already, point stays in its frame."
+  (let ((inhibit-read-only t)
+        (frame (or (and (eql number ecl-mcp-debugger--error)
+                        (equal session ecl-mcp-eval-session)
+                        (ecl-mcp-debugger--frame))
+                   0)))
+    (remove-overlays)
+    (erase-buffer)
+    (setq-local ecl-mcp-eval-session session)
+    (setq ecl-mcp-debugger--error number
+          ecl-mcp-debugger--outcome nil)
+    (insert (propertize (format "Error %d" number) 'face 'bold)
+            "  0-9 restart, TAB variables, e evaluate, v source, ? keys\n\n"
+            (string-trim-right text "\n+") "\n")
+    (ecl-mcp-output--make-buttons (point-min) (point-max))
+    (ecl-mcp-debugger--draw-restarts)
+    (ecl-mcp-debugger--draw-frames)
+    (ecl-mcp-output--begin-places (point-min))
+    (set-buffer-modified-p nil)
+    (goto-char (point-min))
+    (let ((start (text-property-any (point-min) (point-max) 'ecl-mcp-frame frame)))
+      (when start
+        (goto-char start)))))
+
+(defun ecl-mcp-debugger--show (number session &optional said keys frames)
+  "Show the error NUMBER of SESSION; then show SAID, if any, in the echo area.
+KEYS is what `num-input-keys' was when the user asked for it: the window is only
+selected if nothing was typed since, or not at all if KEYS is nil.  With FRAMES,
+show all frames that are kept."
+  (let ((what (format "describing error %d" number)))
+    (ecl-mcp-eval--start
+     what "describe-last-error"
+     `((error . ,number) ,@(and frames '((frames . t))))
+     (lambda (answer)
+       (if (not (plist-get answer :success))
+           (ecl-mcp-eval--show-answer what answer)
+         (with-current-buffer (get-buffer-create ecl-mcp-debugger--buffer)
+           (unless (derived-mode-p 'ecl-mcp-debugger-mode)
+             (ecl-mcp-debugger-mode))
+           (ecl-mcp-debugger--draw number session
+                                   (or (plist-get answer :content) ""))
+           (when-let ((window (display-buffer (current-buffer))))
+             (set-window-point window (point))
+             ;; If point is on the screen then.
+             (set-window-start window (point-min) t)
+             (when (and keys (ecl-mcp-eval--quiet-p keys))
+               (select-window window))))
+         (when said
+           (message "%s" said))))
+     :session session)))
+
+(defun ecl-mcp-debugger--show-outcome (name text)
+  "Show TEXT, what came of the restart NAME, before the frames."
+  (let ((inhibit-read-only t)
+        (place (copy-marker (point) t)))
+    (goto-char (point-min))
+    (when (re-search-forward "^\\[Outcome of .*\n" nil t)
+      (delete-region (match-beginning 0)
+                     (next-single-property-change
+                      (match-beginning 0) 'ecl-mcp-outcome nil (point-max))))
+    (goto-char (point-min))
+    (if (re-search-forward "^\\[\\(?:Source\\|Backtrace\\)\\]$" nil t)
+        (beginning-of-line)
+      (goto-char (point-max)))
+    (let ((start (point)))
+      (insert (format "[Outcome of %s]\n" name) (string-trim text "\n+" "\n+")
+              "\n\n")
+      (put-text-property start (point) 'ecl-mcp-outcome t)
+      (ecl-mcp-output--make-buttons start (point)))
+    (set-buffer-modified-p nil)
+    (goto-char place)
+    (set-marker place nil)))
+
+;;;; Restarts
+
+(defun ecl-mcp-debugger--frame ()
+  "The number of the frame at point, or nil."
+  (get-text-property (point) 'ecl-mcp-frame))
+
+(defun ecl-mcp-debugger--read-code (prompt)
+  "Read code with PROMPT; nil if it is blank."
+  (let ((code (read-string prompt nil 'ecl-mcp-debugger-history)))
+    (and (not (string-blank-p code)) code)))
+
+(defun ecl-mcp-debugger--finish (arguments name buffer answer)
+  "Show ANSWER to invoke-restart with ARGUMENTS, of the restart NAME, in BUFFER."
+  (run-hooks 'ecl-mcp-evaluated-hook)
+  (let ((text (or (plist-get answer :content) (plist-get answer :error)
+                  "No answer."))
+        (number (alist-get 'error arguments)))
+    (cond
+     ((or (not (buffer-live-p buffer))
+          (not (eql number (buffer-local-value 'ecl-mcp-debugger--error buffer))))
+      (ecl-mcp-eval--show-answer name answer))
+     ((string-match "^; In a copy of error [0-9]+, which goes on as error \\([0-9]+\\):"
+                    text)
+      (let ((next (string-to-number (match-string 1 text))))
+        (ecl-mcp-debugger--show
+         next (buffer-local-value 'ecl-mcp-eval-session buffer)
+         (format "ecl-mcp: %s ended in another error: this is error %d; \
+the session is unchanged"
+                 name next))))
+     (t
+      (with-current-buffer buffer
+        (setq ecl-mcp-debugger--outcome
+              (and (plist-get answer :success) (not (assq 'adopt arguments))
+                   (cons name arguments)))
+        (ecl-mcp-debugger--show-outcome name text)
+        (message "%s"
+                 (cond (ecl-mcp-debugger--outcome
+                        (format "ecl-mcp: %s succeeded in a copy; %s makes this \
+the session"
+                                name (ecl-mcp--key 'ecl-mcp-debugger-adopt)))
+                       ((plist-get answer :success)
+                        "ecl-mcp: The session goes on from here")
+                       (t (ecl-mcp-eval--error-summary text)))))))))
+
+(defun ecl-mcp-debugger--invoke (name arguments)
+  "Take the restart NAME with ARGUMENTS of the tool, and show what comes of it."
+  (let ((buffer (current-buffer)))
+    (ecl-mcp-eval--start
+     (format "taking restart %s" name) "invoke-restart" arguments
+     (lambda (answer)
+       (ecl-mcp-debugger--finish arguments name buffer answer)))))
+
+(defun ecl-mcp-debugger--restart (number &optional ask)
+  "Take the restart NUMBER, a text, in a copy.
+With ASK, and if it needs values, read code that is evaluated in the frame at
+point first, and gives the values."
+  (let* ((name (or (cdr (assoc number ecl-mcp-debugger--restarts))
+                   (user-error "There is no restart %s" number)))
+         (needs (member name '("USE-VALUE" "STORE-VALUE" "RETURN-FORM" "CALL-WITH")))
+         (frame (ecl-mcp-debugger--frame))
+         (code (and (or ask needs)
+                    (ecl-mcp-debugger--read-code
+                     (format (if needs "Values for %s: " "Code before %s: ")
+                             name)))))
+    (ecl-mcp-debugger--invoke
+     name
+     `((restart . ,number) (error . ,ecl-mcp-debugger--error)
+       ,@(and code frame `((frame . ,frame)))
+       ,@(and code `((code . ,code)))
+       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))))
+
+(defun ecl-mcp-debugger--named (names)
+  "The number of the first restart that is called one of NAMES."
+  (or (car (cl-find-if (lambda (restart) (member (cdr restart) names))
+                       ecl-mcp-debugger--restarts))
+      (user-error "This error has no restart %s" (car names))))
+
+(defun ecl-mcp-debugger-restart-by-key (ask)
+  "Take the restart whose number is the key that was typed.
+If that was no digit, ask for the number.  With a prefix argument, ASK for code
+that is evaluated first."
+  (interactive "P")
+  (let ((digit (and (memq last-command-event (number-sequence ?0 ?9))
+                    (char-to-string last-command-event))))
+    (ecl-mcp-debugger--restart
+     (or digit
+         (completing-read "Restart: " ecl-mcp-debugger--restarts nil t))
+     ask)))
+
+(defun ecl-mcp-debugger-retry (ask)
+  "Evaluate the form that failed once more, in a copy.
+With a prefix argument, ASK for code that is evaluated first: it can correct a
+function or a variable."
+  (interactive "P")
+  (ecl-mcp-debugger--restart (ecl-mcp-debugger--named '("RETRY-FORM")) ask))
+
+(defun ecl-mcp-debugger-continue (ask)
+  "Take the restart that goes on, in a copy.
+With a prefix argument, ASK for code that is evaluated first."
+  (interactive "P")
+  (ecl-mcp-debugger--restart
+   (ecl-mcp-debugger--named '("CONTINUE" "MUFFLE-WARNING" "SKIP")) ask))
+
+(defun ecl-mcp-debugger-adopt ()
+  "Make the outcome of the restart that succeeded last the session, if you agree."
+  (interactive)
+  (pcase-let ((`(,name . ,arguments)
+               (or ecl-mcp-debugger--outcome
+                   (user-error "Take a restart first; no outcome is here to adopt"))))
+    (when (y-or-n-p (format "Take %s again, and make its outcome the session? " name))
+      (ecl-mcp-debugger--invoke name (append arguments '((adopt . t)))))))
+
+;;;; Frames
+
+(defun ecl-mcp-debugger--here ()
+  "Go to the start of the frame at point, and return its number."
+  (let ((frame (or (ecl-mcp-debugger--frame) (user-error "There is no frame here"))))
+    (goto-char (text-property-any (point-min) (point-max) 'ecl-mcp-frame frame))
+    frame))
+
+(defun ecl-mcp-debugger--fold-at (position)
+  "The overlay that hides text behind POSITION, or nil."
+  (cl-find-if (lambda (overlay) (overlay-get overlay 'ecl-mcp-debugger))
+              (overlays-in position (1+ position))))
+
+(defun ecl-mcp-debugger-fold ()
+  "Show the variables of the frame at point, or hide them."
+  (interactive)
+  (ecl-mcp-debugger--here)
+  (let* ((hide (line-end-position))
+         (end (1- (or (next-single-property-change (point) 'ecl-mcp-frame)
+                      (point-max))))
+         (old (ecl-mcp-debugger--fold-at hide)))
+    (cond (old (delete-overlay old))
+          ((>= hide end) (message "ecl-mcp: No variables are known here"))
+          (t (let ((overlay (make-overlay hide end nil t)))
+               (overlay-put overlay 'ecl-mcp-debugger t)
+               (overlay-put overlay 'evaporate t)
+               (overlay-put overlay 'invisible 'ecl-mcp-debugger))))))
+
+(defun ecl-mcp-debugger--place ()
+  "The button of the place in the line of the frame at point, or nil."
+  (save-excursion
+    (ecl-mcp-debugger--here)
+    (let ((button (next-button (point))))
+      (and button (<= (button-start button) (line-end-position))
+           (eq (button-type button) 'ecl-mcp-place)
+           button))))
+
+(defun ecl-mcp-debugger-visit ()
+  "Visit the source of the frame at point: its place, or the definition."
+  (interactive)
+  (let ((place (ecl-mcp-debugger--place)))
+    (cond (place (button-activate place))
+          ((save-excursion
+             (ecl-mcp-debugger--here)
+             (looking-at "[0-9]+: (\\([^] \n()[]+\\)"))
+           (xref-find-definitions (match-string-no-properties 1)))
+          (t (user-error "This frame has no source")))))
+
+(defun ecl-mcp-debugger--move (types step nothing)
+  "Go to the next button of one of TYPES, or say NOTHING.
+STEP finds the next one from a place: `next-button' or `previous-button'."
+  (let ((button (funcall step (point))))
+    (while (and button (not (memq (button-type button) types)))
+      (setq button (funcall step (button-start button))))
+    (goto-char (if button (button-start button) (user-error "%s" nothing)))))
+
+(defun ecl-mcp-debugger-next ()
+  "Go to the next restart or frame."
+  (interactive)
+  (ecl-mcp-debugger--move '(ecl-mcp-restart ecl-mcp-frame) #'next-button
+                          "No frame follows"))
+
+(defun ecl-mcp-debugger-previous ()
+  "Go to the previous restart or frame."
+  (interactive)
+  (ecl-mcp-debugger--move '(ecl-mcp-restart ecl-mcp-frame) #'previous-button
+                          "No frame comes before"))
+
+(defun ecl-mcp-debugger--details ()
+  "Show the variables of the frame at point, and its source if it has a place."
+  (let ((fold (ecl-mcp-debugger--fold-at (line-end-position)))
+        (place (ecl-mcp-debugger--place)))
+    (when fold
+      (delete-overlay fold))
+    (when place
+      (save-selected-window
+        (button-activate place)))))
+
+(defun ecl-mcp-debugger-next-frame ()
+  "Go to the next frame; show its variables and source."
+  (interactive)
+  (ecl-mcp-debugger--move '(ecl-mcp-frame) #'next-button "No frame follows")
+  (ecl-mcp-debugger--details))
+
+(defun ecl-mcp-debugger-previous-frame ()
+  "Go to the previous frame; show its variables and source."
+  (interactive)
+  (ecl-mcp-debugger--move '(ecl-mcp-frame) #'previous-button
+                          "No frame comes before")
+  (ecl-mcp-debugger--details))
+
+(defun ecl-mcp-debugger--evaluate (code handler)
+  "Evaluate CODE in the frame at point, in a copy; HANDLER gets the answer.
+Elsewhere, it is the innermost frame with variables."
+  (let ((frame (ecl-mcp-debugger--frame)))
+    (ecl-mcp-eval--start
+     (concat "evaluating " (ecl-mcp-eval--one-line code 40)) "evaluate-in-frame"
+     `((code . ,code) (error . ,ecl-mcp-debugger--error)
+       ,@(and frame `((frame . ,frame)))
+       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout))))
+     handler)))
+
+(defun ecl-mcp-debugger--show-answer (answer)
+  "Show ANSWER to code in a frame."
+  (ecl-mcp-eval--show-answer "evaluating in a frame" answer))
+
+(defun ecl-mcp-debugger-evaluate (code)
+  "Evaluate CODE with the variables of the frame at point, in a copy."
+  (interactive (list (or (ecl-mcp-debugger--read-code "Evaluate in the frame: ")
+                         (user-error "There is nothing to evaluate"))))
+  (ecl-mcp-debugger--evaluate code #'ecl-mcp-debugger--show-answer))
+
+(defun ecl-mcp-debugger--variable ()
+  "The name of the variable at point, or nil."
+  (save-excursion
+    (beginning-of-line)
+    (and (ecl-mcp-debugger--frame)
+         (looking-at ecl-mcp-debugger--variable-regexp)
+         (match-string-no-properties 1))))
+
+(defun ecl-mcp-debugger-inspect (expression)
+  "Inspect the value of EXPRESSION, with the variables of the frame at point."
+  (interactive
+   (let ((default (ecl-mcp-debugger--variable)))
+     (list (read-string (format-prompt "Inspect in the frame" default)
+                        nil 'ecl-mcp-debugger-history default))))
+  (when (string-blank-p expression)
+    (user-error "There is nothing to inspect"))
+  (ecl-mcp-inspect-in-frame expression ecl-mcp-eval-session
+                            ecl-mcp-debugger--error (ecl-mcp-debugger--frame)))
+
+(defun ecl-mcp-debugger-inspect-variable ()
+  "Inspect the value of the variable at point."
+  (interactive)
+  (ecl-mcp-debugger-inspect (or (ecl-mcp-debugger--variable)
+                                (user-error "There is no variable here"))))
+
+(defun ecl-mcp-debugger-inspect-condition ()
+  "Inspect the condition that is the error."
+  (interactive)
+  (ecl-mcp-inspect-in-frame "ecl-mcp::*frozen-condition*"
+                            ecl-mcp-eval-session
+                            ecl-mcp-debugger--error nil))
+
+(defun ecl-mcp-debugger-pprint (code)
+  "Evaluate CODE with the variables of the frame at point, and pretty-print that."
+  (interactive (list (or (ecl-mcp-debugger--read-code "Pretty-print in the frame: ")
+                         (user-error "There is nothing to evaluate"))))
+  (ecl-mcp-debugger--evaluate
+   (format "(progn (pprint (progn %s\n)) (values))" code)
+   (lambda (answer)
+     (if (plist-get answer :success)
+         (ecl-mcp-output--show "*ecl-mcp result*"
+                               (string-trim (ecl-mcp-output--printed
+                                             (or (plist-get answer :content) ""))))
+       (ecl-mcp-debugger--show-answer answer)))))
+
+(defun ecl-mcp-debugger-again ()
+  "Show the error again, without outcomes."
+  (interactive)
+  (ecl-mcp-debugger--show ecl-mcp-debugger--error ecl-mcp-eval-session))
+
+(defun ecl-mcp-debugger-all-frames ()
+  "Show the error again, with all frames that are kept."
+  (interactive)
+  (ecl-mcp-debugger--show ecl-mcp-debugger--error ecl-mcp-eval-session
+                          nil nil t))
+
+;;;; The mode
+
+(defvar ecl-mcp-debugger-mode-map
+  (ecl-mcp-keymap
+   `(("RET" . ecl-mcp-debugger-inspect-variable) ; buttons have their own
+     ("TAB" . ecl-mcp-debugger-fold)
+     ("t" . ecl-mcp-debugger-fold)
+     ("v" . ecl-mcp-debugger-visit)
+     ("e" . ecl-mcp-debugger-evaluate)
+     ("i" . ecl-mcp-debugger-inspect)
+     ("C" . ecl-mcp-debugger-inspect-condition)
+     ("d" . ecl-mcp-debugger-pprint)
+     (":" . ecl-mcp-eval-expression)
+     ("r" . ecl-mcp-debugger-retry)
+     ("c" . ecl-mcp-debugger-continue)
+     ("a" . ecl-mcp-debugger-adopt)
+     ("g" . ecl-mcp-debugger-again)
+     (">" . ecl-mcp-debugger-all-frames)
+     ("n" . ecl-mcp-debugger-next)
+     ("p" . ecl-mcp-debugger-previous)
+     ("M-n" . ecl-mcp-debugger-next-frame)
+     ("M-p" . ecl-mcp-debugger-previous-frame)
+     ,@(mapcar (lambda (digit)
+                 (cons (number-to-string digit) #'ecl-mcp-debugger-restart-by-key))
+               (number-sequence 9 0 -1)))) ; a menu shows the last, 0
+  "Keymap of `ecl-mcp-debugger-mode'.")
+
+(ecl-mcp-menu-define
+ 'ecl-mcp-debugger-mode "Debugger"
+ '("Restarts"
+   ("Take This Restart" push-button :active (button-at (point)))
+   ("Restart by Number..." ecl-mcp-debugger-restart-by-key)
+   ("Retry the Form" ecl-mcp-debugger-retry)
+   ("Continue" ecl-mcp-debugger-continue)
+   ("Make the Outcome the Session..." ecl-mcp-debugger-adopt
+    :active ecl-mcp-debugger--outcome)
+   ("Inspect the Condition" ecl-mcp-debugger-inspect-condition)
+   ("Evaluate in the Session..." ecl-mcp-eval-expression)
+   ("Show Again" ecl-mcp-debugger-again))
+ '("Frames"
+   ("Show or Hide Variables" ecl-mcp-debugger-fold :active (ecl-mcp-debugger--frame))
+   ("Visit the Source" ecl-mcp-debugger-visit :active (ecl-mcp-debugger--frame))
+   ("Evaluate in It..." ecl-mcp-debugger-evaluate)
+   ("Pretty-Print in It..." ecl-mcp-debugger-pprint)
+   ("Inspect in It..." ecl-mcp-debugger-inspect)
+   ("Inspect the Variable" ecl-mcp-debugger-inspect-variable
+    :active (ecl-mcp-debugger--variable))
+   ("All Frames" ecl-mcp-debugger-all-frames)
+   ("Next Restart or Frame" ecl-mcp-debugger-next)
+   ("Previous Restart or Frame" ecl-mcp-debugger-previous)
+   ("Next Frame, With Source" ecl-mcp-debugger-next-frame)
+   ("Previous Frame, With Source" ecl-mcp-debugger-previous-frame)
+   ("Keys" ecl-mcp-menu-help)))
+
+(define-derived-mode ecl-mcp-debugger-mode ecl-mcp-output-mode "Debugger"
+  "Major mode for an error that stays alive."
+  :interactive nil
+  (add-to-invisibility-spec '(ecl-mcp-debugger . t))
+  (setq-local revert-buffer-function (lambda (&rest _) (ecl-mcp-debugger-again))))
+
+;;;; Opening
+
+(defun ecl-mcp-debugger--newest (session then)
+  "Call THEN with the number of the newest frozen error of SESSION."
+  (ecl-mcp-eval--start
+   "looking for errors" "describe-last-error"
+   `((error . ,ecl-mcp-debugger--no-number))
+   (lambda (answer)
+     (let ((text (or (plist-get answer :error) "")))
+       (cond ((string-match "Those that are: \\(.*\\)\\.$" text)
+              (funcall then (apply #'max (mapcar #'string-to-number
+                                                 (split-string (match-string 1 text)
+                                                               "[^0-9]+" t)))))
+             ((string-match-p "^\\[ERROR\\] ECL-MCP:NOT-FROZEN$" text)
+              (message "ecl-mcp: No error is frozen in session %s" session))
+             (t (ecl-mcp-eval--show-answer "looking for errors" answer)))))
+   :session session))
+
+;;;###autoload
+(defun ecl-mcp-debug (&optional number session keys)
+  "Show the frozen error NUMBER of SESSION: its restarts and its frames.
+The default is the newest error, yours or that of an agent, in the session of
+commands.  With a prefix argument, that is the number.
+The window is selected unless the user has typed something since KEYS, what
+`num-input-keys' was; by default, since now."
+  (interactive (list (and current-prefix-arg
+                          (prefix-numeric-value current-prefix-arg))))
+  (let ((session (or session ecl-mcp-eval-session))
+        (keys (or keys num-input-keys)))
+    (if number
+        (ecl-mcp-debugger--show number session nil keys)
+      (ecl-mcp-debugger--newest
+       session
+       (lambda (newest)
+         (ecl-mcp-debugger--show newest session nil keys))))))
+
+(provide 'ecl-mcp-debugger)
+
+;;; ecl-mcp-debugger.el ends here
