@@ -89,6 +89,9 @@ endif
 OUR_CFLAGS := $(DIALECT) $(WARNINGS) $(CFLAGS_$(PROFILE)) $(INCLUDES)
 OUR_LDFLAGS := -Wl,--as-needed $(LDFLAGS_$(PROFILE))
 
+# What compiled Lisp code may use of the image.
+IMAGE_LDFLAGS := -Wl,--export-dynamic-symbol=ecl_mcp_env
+
 LIBS := -lm -lnettle
 
 # Asked for when a recipe needs it, so that `make deps` can install it first.
@@ -170,16 +173,27 @@ $(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LI
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
 ifeq ($(PROFILE),asan)
-# ECL's garbage collector scans stacks, and the sanitizers move them: so the
+# ECL's garbage collector scans stacks, and the sanitizers may move them: so the
 # image is not instrumented.
 $(IMAGE): FORCE
 	$(Q)$(MAKE) --no-print-directory PROFILE=release image
 	$(Q)mkdir -p $(@D) && cp -u build/release/ecl-mcp-image $@
+
+# For the transcripts of native code it is, with stacks left where they are.
+INSTRUMENTED := $(BUILD)/instrumented/ecl-mcp-image
+all: $(INSTRUMENTED)
+$(INSTRUMENTED): $(call objects,$(IMAGE_SRC) $(IMAGE_SHARED_SRC)) $(CORE_LIB) $(IMAGE) $(SERVER)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && cp -u $(SERVER) $(@D)/
+	$(Q)echo 'const char *__asan_default_options(void) \
+	  { return "detect_stack_use_after_return=0:detect_leaks=0"; }' | $(CC) -x c -c -o $(@D)/options.o -
+	$(Q)$(CC) -pie -o $@ $(@D)/options.o $(filter %.o,$^) build/release/$(notdir $(LISP_LIB)) $(CORE_LIB) \
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS) -lseccomp
 else
 $(IMAGE): $(call objects,$(IMAGE_SRC) $(IMAGE_SHARED_SRC)) $(LISP_LIB) $(CORE_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(CORE_LIB) \
-	  $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS) -lseccomp
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS) -lseccomp
 endif
 
 $(MODULE): $(call objects,$(filter-out module/version_facts.c,$(MODULE_SRC))) $(HOST_LIB) $(CORE_LIB)
@@ -232,13 +246,14 @@ deps-check:
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
+SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server asan-native) \
   $(if $(wildcard tests/clients/run.mjs),clients conformance agents) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/shared/run.mjs),shared asan-shared) \
   $(if $(wildcard tests/walls/run.mjs),walls) \
-  $(if $(wildcard tests/lisp/*.lisp),lisp) \
+  $(if $(wildcard tests/lisp/*.lisp),lisp lisp-native) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
+  $(if $(wildcard tests/window/run.mjs),window) \
   $(if $(ELISP_TEST_SRC),elisp) \
   $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs diff \
   module asan-module $(if $(UNIT_SRC),unit oom asan-unit)
@@ -331,7 +346,7 @@ asan-tests: all
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
 .PHONY: check-asan
-check-asan: check-asan-unit check-asan-server check-asan-shared check-asan-module check-fuzz-corpus ## much of this under the address and other sanitizers
+check-asan: check-asan-unit check-asan-server check-asan-native check-asan-shared check-asan-module check-fuzz-corpus ## much of this under the address and other sanitizers
 
 check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
@@ -341,6 +356,12 @@ check-asan-server: asan-tests $(LIBRARIES)
 	$(suite) asan-server node tests/server/run.mjs \
 	  --program $(CURDIR)/build/asan/ecl-mcp \
 	  $(shell grep -L '^memory front' tests/server/*.mcp)
+
+# The image, too: what makes functions native is C in it.
+check-asan-native: asan-tests
+	$(suite) asan-native node tests/server/run.mjs \
+	  --program $(CURDIR)/build/asan/instrumented/ecl-mcp \
+	  $(wildcard tests/server/native*.mcp)
 
 check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, under sanitizers
 	$(suite) fuzz-corpus sh scripts/corpus.sh fuzz-corpus tests/fuzz/corpus \
@@ -409,10 +430,27 @@ check-lisp: all $(OBJ)/lisp/tools.sexp ## the Lisp library in a real ECL
 	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ \
 	  $(OBJ)/lisp/tools.sexp
 
+# Compiled functions find the thread's environment here, as in the image.
+$(OBJ)/lisp/thread_env.so: image/thread_env.c
+	$(call say,LD,$@)
+	$(Q)$(CC) $(OUR_CFLAGS) -D_GNU_SOURCE -fPIC -shared $(ECL_CFLAGS) -o $@ $<
+
+check-lisp-native: export SUITE_SECONDS ?= 900
+check-lisp-native: all $(OBJ)/lisp/tools.sexp $(OBJ)/lisp/thread_env.so ## the same with native code at once
+	$(suite) lisp-native env ECL_MCP_NATIVE=now LD_PRELOAD=$(abspath $(OBJ))/lisp/thread_env.so \
+	  ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ $(OBJ)/lisp/tools.sexp
+
 # Each key waits as long as a human does.
-check-terminal: export SUITE_SECONDS ?= 600
+check-terminal: export SUITE_SECONDS ?= 900
 check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 	$(suite) terminal node tests/terminal/run.mjs
+
+check-window: all ## mouse, menus, fonts and frames in an Emacs with windows, if there is one
+	$(suite) window node tests/window/run.mjs
+
+.PHONY: window-emacs
+window-emacs: ## unpack an Emacs with windows for check-window below build/x11
+	$(Q)sh scripts/window-emacs.sh
 
 check-elisp: all ## the elisp in Emacs, in batch; ELISP_TESTS=REGEXP for some
 	$(suite) elisp sh tests/elisp/run.sh $(BUILD)
@@ -450,7 +488,7 @@ $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 
 bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references
 	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home
-	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs tests/bench/turns.mjs
+	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs tests/bench/turns.mjs tests/bench/speed.lisp
 	$(Q)emacs -Q --batch -L $(BUILD)/elisp -l tests/bench/emacs.el $(BUILD)
 	$(Q)TERM=xterm timeout 300 script -qec 'stty cols 100 rows 40; emacs -Q -nw -L $(BUILD)/elisp -L tests/elisp \
 		-l tests/bench/emacs-review.el -f bench-review-all $(BUILD) $(BUILD)/reviews.txt' \

@@ -12,7 +12,7 @@ cl-named-readtables cl-parse-number cl-puri cl-trivial-garbage patch
 clang clang-tidy clang-format libclang-rt-dev git tmux texinfo
 elpa-package-lint elpa-relint dbus-daemon'
 # Tests skip what needs these where they are missing.
-may='elpa-evil elpa-magit'
+may='elpa-company elpa-evil elpa-magit slime xvfb xdotool imagemagick fonts-dejavu-core'
 
 wanted=''
 for set in "$@"; do

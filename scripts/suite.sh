@@ -3,9 +3,10 @@
 # Runs one test suite and keeps what it printed:
 #   scripts/suite.sh FOLDER NAME COMMAND…
 # FOLDER/NAME.log gets all of it, FOLDER/NAME.total its closing line
-# "NAME: N passed, N failed", which is also printed; the log is printed when the
-# suite fails. A suite that takes longer than SUITE_SECONDS (300) is stopped and
-# has failed, as has one without a closing line or without a passed test.
+# "NAME: N passed, N failed", which is also printed, after the lines that say what
+# was skipped and why ("skip: …"); the log is printed when the suite fails. A suite
+# that takes longer than SUITE_SECONDS (300) is stopped and has failed, as has one
+# without a closing line or without a passed test.
 set -u
 folder=$1
 name=$2
@@ -42,5 +43,6 @@ if [ $status -ne 0 ]; then
     echo "--- $name (exit status $status):"
     grep -vE '^ok |^[a-z-]+: [0-9]+ passed, ' "$log" | tail -n 100
 fi
+grep '^skip: ' "$log" | sort -u | sed "s/^/$name: /"
 echo "$name: $total" | tee "$folder/$name.total"
 exit $status

@@ -10,7 +10,7 @@ const request = {
         'io.modelcontextprotocol/clientCapabilities': {},
     } },
 };
-const { stdout } = spawnSync(process.argv[2], {
+const { stdout } = spawnSync(process.argv[2], ['--tools', 'all'], {
     input: JSON.stringify(request) + '\n', encoding: 'utf8',
 });
 const { tools } = JSON.parse(stdout).result;
