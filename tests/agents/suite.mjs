@@ -76,7 +76,7 @@ function makeHome(agent) {
     const server = path.join(home, 'ecl-mcp');
     fs.mkdirSync(project);
     fs.writeFileSync(server, `#!/bin/sh
-exec '${path.resolve(program)}' --log-level info 2>>'${home}/server.log'
+exec '${path.resolve(program)}' --tools all --log-level info 2>>'${home}/server.log'
 `, { mode: 0o755 });
     return { home, project, server, agent };
 }

@@ -9,7 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The second process: sends back what it gets, until there is no first. */
+/* The second process: sends back what it gets, until there is no first. As
+   images do, it stays in the session of the first: the system divides the
+   processors between sessions, and what is not in the one that runs waits for
+   its turn on a busy machine, some 4 ms. */
 static int reflect(int socket)
 {
     static char room[65536];

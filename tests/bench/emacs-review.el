@@ -57,7 +57,7 @@ The time of the process counts, so that others on this machine do not."
     (test-review-with-core
       (setf (ecl-mcp-connection-send test-review-core) #'ignore)
       (let ((request (test-review-request file old new)))
-        (cl-letf (((symbol-function 'ecl-mcp-review--ask) (lambda (_) t)))
+        (cl-letf (((symbol-function 'ecl-mcp-choice-yes-p) (lambda (_) t)))
           (bench-review-row (concat name ", open")
             (set-buffer (ecl-mcp-review-request request t)))
           (pcase-dolist (`(,key . ,command)

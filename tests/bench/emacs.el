@@ -6,7 +6,8 @@
 ;; Calls evaluate-lisp one after the other from Emacs, waits for each answer,
 ;; and prints how long that takes, and how much of it passes after the answer
 ;; has arrived.  The reference is the same wait with `accept-process-output' of
-;; a second, measured in turns.
+;; a second, measured in turns; and a client of a server of its own, see
+;; client.mjs, which may be 3 ms faster at most.
 ;;   emacs -Q --batch -L elisp -l tests/bench/emacs.el BUILD
 
 ;;; Code:
@@ -15,6 +16,9 @@
 
 (defconst bench-emacs-calls 200
   "Calls of each kind.")
+
+(defconst bench-emacs-most 3
+  "Milliseconds that a call may take longer than that of a client without Emacs.")
 
 (defun bench-emacs--median (numbers)
   "The median of NUMBERS, seconds, in milliseconds."
@@ -32,6 +36,19 @@
     (let ((end (float-time)))
       (list (- end start) (- end arrived)))))
 
+(defun bench-emacs--alone (build)
+  "The milliseconds of a call by a client that has a server of BUILD for itself."
+  (let ((client (expand-file-name "client.mjs"
+                                  (file-name-directory load-file-name))))
+    (with-temp-buffer
+      (let ((status (call-process "node" nil t nil client
+                                  (expand-file-name "ecl-mcp" build)
+                                  (expand-file-name "bench-echo" build))))
+        (goto-char (point-min))
+        (unless (and (eq status 0) (looking-at "[0-9.]+ "))
+          (error "Client: %s" (buffer-string)))
+        (string-to-number (buffer-string))))))
+
 (let* ((build (expand-file-name (pop command-line-args-left)))
        (home (make-temp-file "ecl-mcp-bench" t))
        (process-environment (cons (concat "HOME=" home) process-environment))
@@ -40,7 +57,8 @@
        (ecl-mcp-workspace (file-name-as-directory
                            (expand-file-name "workspace" home)))
        (ecl-mcp-image-socket nil)
-       ours theirs)
+       (alone (let ((default-directory home)) (bench-emacs--alone build)))
+       ours theirs late)
   (unwind-protect
       (progn
         (make-directory ecl-mcp-workspace)
@@ -58,8 +76,14 @@
                        (bench-emacs--median (mapcar #'car theirs))
                        (bench-emacs--median (mapcar #'cadr theirs))
                        (/ (bench-emacs--median (mapcar #'car ours))
-                          (bench-emacs--median (mapcar #'car theirs))))))
+                          (bench-emacs--median (mapcar #'car theirs)))))
+        (setq late (- (bench-emacs--median (mapcar #'car ours)) alone))
+        (princ (format "%-32s %6.1f ms, Emacs %.1f ms later, at most %d\n"
+                       "without Emacs" alone late bench-emacs-most)))
     (ecl-mcp-lisp-stop)
-    (delete-directory home t)))
+    (delete-directory home t))
+  (when (> late bench-emacs-most)
+    (princ "Emacs is too late.\n")
+    (kill-emacs 1)))
 
 ;;; emacs.el ends here

@@ -12,6 +12,7 @@
 
 #include "bench/caller.h"
 #include "bench/peer.h"
+#include "bench/reference.h"
 #include "bench/table.h"
 
 enum {
@@ -22,7 +23,7 @@ enum {
     CALLS = 400,    /* in each round, */
     ROUNDS = 5,     /* with and without the other sessions */
     DEFINITIONS = 100000,
-    LOOKS = 5 /* at the definitions */
+    LOOKS = 5 /* at the definitions, and of the compiler at code */
 };
 
 static void pause_ms(long ms)
@@ -142,9 +143,41 @@ static void bench_definitions(const char *const *server)
     peer_stop(&peer);
 }
 
+/* What loads a part of ECL that is a file of its own. */
+static void bench_parts(const char *const *server)
+{
+    double looks[LOOKS];
+    double loads[LOOKS];
+    char arguments[100];
+    struct peer peer;
+
+    start(&peer, server);
+    (void)caller_call(&peer, "compile-form", "\"code\":\"1\"", "compiled");
+    for (size_t i = 0; i < LOOKS; i++) {
+        looks[i] =
+            caller_call(&peer, "compile-form",
+                        "\"code\":\"(defun f (x) (+ x 1))\"", "compiled");
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"a%zu\",\"code\":\"(+ 1 2)\"", i);
+        (void)caller_call(&peer, "evaluate-lisp", arguments, "=> 3");
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"a%zu\",\"code\":"
+                       "\"(progn (require :asdf) 1)\"",
+                       i);
+        loads[i] = caller_call(&peer, "evaluate-lisp", arguments, "=> 1");
+    }
+    table_time("compile-form, compiler loaded, p50", table_median(looks, LOOKS),
+               20);
+    table_floor("first load of ASDF in a session, p50",
+                table_median(loads, LOOKS), 30, "ecl",
+                reference_first("ecl", "(require :asdf)"));
+    peer_stop(&peer);
+}
+
 void bench_growth(const char *const *server)
 {
     bench_foreign(server);
     bench_sessions(server);
     bench_definitions(server);
+    bench_parts(server);
 }

@@ -12,6 +12,7 @@
 #include "bench/caller.h"
 #include "bench/memory.h"
 #include "bench/peer.h"
+#include "bench/reference.h"
 #include "bench/table.h"
 
 enum {
@@ -35,12 +36,18 @@ enum {
     "(defvar *data* (list (make-list 1000000) (loop repeat 800 collect"        \
     " (make-array 12500))))"
 
-/* What an evaluation after a pause may take, in milliseconds. */
-#define LONE_MS 0.22
+/* What an evaluation after a pause may take, in calls of the echo through two
+   processes after the same pause: that is what the system needs to wake up. */
+#define LONE_RATIO 1.8
 
 /* Another 400 MB of live data. */
 #define MORE_DATA                                                              \
     "(defvar *more* (loop repeat 4000 collect (make-array 12500)))"
+
+/* 1 GB of live data, and the heap that it needs while it is made. */
+#define GREAT_DATA                                                             \
+    "(defvar *great* (loop repeat 10000 collect (make-array 12500)))"
+#define GREAT_HEAP "4G"
 
 /* Allocates 400 MB of conses and vectors, most of them garbage; returns the
    milliseconds. */
@@ -210,24 +217,35 @@ static void bench_restore(const char *const *server)
 }
 
 /* Evaluations in pairs after a pause: the first is what a client that thinks
-   sees, with a checkpoint since the last pair; the second comes right behind
-   it, and the checkpoint between them. With MOST the second may take so many
-   milliseconds, else as long as the first. */
-static void bench_pairs(struct peer *peer, const char *heap, double most)
+   sees, with a checkpoint since the last pair, beside the echo TWO, if there is
+   one, after the same pause; the second comes right behind it, and the
+   checkpoint between them. With MOST the second may take so many milliseconds,
+   else as long as the first. */
+static void bench_pairs(struct peer *peer, struct peer *two, const char *heap,
+                        double most)
 {
     double lone[CALLS];
+    double echo[CALLS];
     double behind[CALLS];
     char row[64];
     size_t i;
 
     for (i = 0; i < CALLS; i++) {
+        if (two) {
+            pause_ms(THINK_MS);
+            echo[i] = caller_evaluate(two, "(+ 1 2)", "=> 3");
+        }
         pause_ms(THINK_MS);
         lone[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
         behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
     }
     (void)snprintf(row, sizeof row, "evaluation after %d ms, heap %s, p50",
                    THINK_MS, heap);
-    table_time(row, table_median(lone, CALLS), most > 0 ? 0 : LONE_MS);
+    if (two)
+        table_times(row, table_median(lone, CALLS), "two-process echo",
+                    table_median(echo, CALLS), LONE_RATIO);
+    else
+        table_time(row, table_median(lone, CALLS), 0);
     (void)snprintf(row, sizeof row, "right behind it, heap %s, p50", heap);
     if (most > 0)
         table_time(row, table_median(behind, CALLS), most);
@@ -236,10 +254,12 @@ static void bench_pairs(struct peer *peer, const char *heap, double most)
                     table_median(lone, CALLS), 1.0);
 }
 
-static void bench_checkpoints(const char *const *server)
+static void bench_checkpoints(const char *const *server,
+                              const char *const *two_command)
 {
     double times[CHECKPOINTS];
     struct peer peer;
+    struct peer two;
     size_t i;
 
     start(&peer, server);
@@ -247,23 +267,54 @@ static void bench_checkpoints(const char *const *server)
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint, p50", table_median(times, CHECKPOINTS), "ms", 0);
-    bench_pairs(&peer, "10 MB", 0);
+    peer_start(&two, two_command);
+    bench_pairs(&peer, &two, "10 MB", 0);
+    peer_stop(&two);
     (void)caller_evaluate(&peer, LIVE_DATA, "=> *DATA*");
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint of 100 MB, p50", table_median(times, CHECKPOINTS),
                "ms", 0);
-    bench_pairs(&peer, "100 MB", 1);
+    bench_pairs(&peer, NULL, "100 MB", 1);
     (void)caller_evaluate(&peer, MORE_DATA, "=> *MORE*");
     (void)checkpoint(&peer);
-    bench_pairs(&peer, "500 MB", 3);
+    bench_pairs(&peer, NULL, "500 MB", 3);
     peer_stop(&peer);
+}
+
+static void bench_great(const char *const *server)
+{
+    const char *command[] = {server[0], "--memory", GREAT_HEAP, NULL};
+    struct peer peer;
+
+    start(&peer, command);
+    (void)caller_evaluate(&peer, GREAT_DATA, "=> *GREAT*");
+    (void)checkpoint(&peer);
+    bench_pairs(&peer, NULL, "1 GB", 3);
+    peer_stop(&peer);
+}
+
+/* 1 MB in pieces, and 10,000 lines by FORMAT. */
+#define PIECES                                                                 \
+    "(let ((s (make-string 100 :initial-element (code-char 97))))"             \
+    " (dotimes (i 10000 :ok) (write-string s)))"
+#define LINES "(dotimes (i 10000 :ok) (format t \"line ~d~%\" i))"
+#define LINES_IN_JSON "(dotimes (i 10000 :ok) (format t \\\"line ~d~%\\\" i))"
+
+/* The same output by another Lisp, to this program and without a server. */
+static void compare_output(const char *what, double ours, const char *form)
+{
+    char row[80];
+
+    (void)snprintf(row, sizeof row, "the same, %s", what);
+    if (reference_is_installed("sbcl"))
+        table_times(row, ours, "sbcl", reference_time("sbcl", form), 0);
 }
 
 /* Output of one evaluation. */
 static void bench_output(const char *const *server)
 {
-    double bulk[STOPS];
+    double pieces[STOPS];
     double lines[STOPS];
     struct peer peer;
     size_t i;
@@ -271,18 +322,16 @@ static void bench_output(const char *const *server)
     start(&peer, server);
     (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
     for (i = 0; i < STOPS; i++) {
-        bulk[i] = caller_evaluate(&peer,
-                                  "(let ((s (make-string 100 :initial-element "
-                                  "#\\\\a))) (dotimes (i 10000 :ok) "
-                                  "(write-string s)))",
-                                  "=> :OK");
-        lines[i] = caller_evaluate(
-            &peer, "(dotimes (i 10000 :ok) (format t \\\"line ~d~%\\\" i))",
-            "=> :OK");
+        pieces[i] = caller_evaluate(&peer, PIECES, "=> :OK");
+        lines[i] = caller_evaluate(&peer, LINES_IN_JSON, "=> :OK");
     }
-    table_time("1 MB printed, p50", table_median(bulk, STOPS), 4);
-    table_time("10,000 lines by FORMAT, p50", table_median(lines, STOPS), 20);
     peer_stop(&peer);
+    table_floor("1 MB printed, p50", table_median(pieces, STOPS), 4, "ecl",
+                reference_time("ecl", PIECES));
+    compare_output("1 MB printed, least", pieces[0], PIECES);
+    table_floor("10,000 lines by FORMAT, p50", table_median(lines, STOPS), 20,
+                "ecl", reference_time("ecl", LINES));
+    compare_output("10,000 lines, least", lines[0], LINES);
 }
 
 /* From the end of the time limit to the answer. */
@@ -331,12 +380,13 @@ static void bench_heavy(const char *const *server)
                 table_median(without, HEAVY_ROUNDS), 1.3);
 }
 
-void bench_life(const char *const *server)
+void bench_life(const char *const *server, const char *const *two)
 {
     bench_sessions(server);
     bench_busy(server);
     bench_restore(server);
-    bench_checkpoints(server);
+    bench_checkpoints(server, two);
+    bench_great(server);
     bench_output(server);
     bench_stop(server);
     bench_heavy(server);

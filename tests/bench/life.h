@@ -4,7 +4,8 @@
 #ifndef TESTS_BENCH_LIFE_H
 #define TESTS_BENCH_LIFE_H
 
-/* SERVER is a command. Prints rows of the table. */
-void bench_life(const char *const *server);
+/* SERVER and TWO, the echo through two processes, are commands. Prints rows of
+   the table. */
+void bench_life(const char *const *server, const char *const *two);
 
 #endif

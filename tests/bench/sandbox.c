@@ -18,7 +18,8 @@ enum {
     ROUNDS = 20,
     CALLS = 200, /* in each round */
     FEW = 50,    /* entries of a home folder */
-    MANY = 5000,
+    MANY = 100000,
+    SESSIONS = 15,   /* opened with each home folder */
     PATH_ROOM = 4096 /* bytes of a path */
 };
 
@@ -109,10 +110,34 @@ static void make_home(const char *path, int n)
     }
 }
 
-/* The start does not depend on how much lies in the home folder. */
+/* A session is opened and used; the median. */
+static double session_time(const char *const *command)
+{
+    double times[SESSIONS];
+    char arguments[64];
+    struct peer peer;
+
+    peer_start(&peer, command);
+    caller_initialize(&peer);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    for (size_t i = 0; i < SESSIONS; i++) {
+        double begun = peer_now();
+
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"s%zu\",\"code\":\"(+ 1 2)\"", i);
+        (void)caller_call(&peer, "evaluate-lisp", arguments, "=> 3");
+        times[i] = peer_now() - begun;
+    }
+    peer_stop(&peer);
+    return table_median(times, SESSIONS);
+}
+
+/* Neither a start nor a new session depends on how much lies in the home
+   folder. */
 static void bench_homes(const char *const *command)
 {
     static double evaluated[2][STARTS];
+    double opened[2];
     const char *outer = getenv("HOME");
     char before[PATH_ROOM];
     char homes[2][PATH_ROOM + 8];
@@ -127,10 +152,16 @@ static void bench_homes(const char *const *command)
             (void)setenv("HOME", homes[k], 1); // fails only without memory
             evaluated[k][i] = start_once(command).evaluated;
         }
+    for (int k = 0; k < 2; k++) {
+        (void)setenv("HOME", homes[k], 1);
+        opened[k] = session_time(command);
+    }
     (void)setenv("HOME", before, 1); // as it was
-    table_times("start, 5,000 entries in the home folder",
+    table_times("start, 100,000 entries in the home folder",
                 table_median(evaluated[0], STARTS), "50",
                 table_median(evaluated[1], STARTS), 1.05);
+    table_time("session opened, 100,000 entries, p50", opened[0], 3);
+    table_time("session opened, 50 entries, p50", opened[1], 1.5);
 }
 
 /* Makes a workspace at PATH, as a user has one: a repository below the home. */

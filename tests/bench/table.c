@@ -25,18 +25,21 @@ void table_head(void)
            "ratio", "goal");
 }
 
-void table_row(const char *what, const char *value, const char *reference,
-               double ratio, const char *goal, bool met)
+static void row(const char *what, const char *value, const char *reference,
+                double ratio, const char *goal, const char *verdict)
 {
     char text[32] = "";
 
     if (ratio > 0)
         (void)snprintf(text, sizeof text, "%.2f", ratio);
     printf("%-44s %14s %22s %7s  %-14s %s\n", what, value, reference, text,
-           goal,
-           *goal == '\0' ? ""
-           : met         ? "met"
-                         : "MISSED");
+           goal, *goal == '\0' ? "" : verdict);
+}
+
+void table_row(const char *what, const char *value, const char *reference,
+               double ratio, const char *goal, bool met)
+{
+    row(what, value, reference, ratio, goal, met ? "met" : "MISSED");
 }
 
 /* A row of two times and the largest ratio allowed. */
@@ -72,4 +75,21 @@ void table_time(const char *what, double ours, double most)
     (void)snprintf(value, sizeof value, "%.3f ms", ours);
     (void)snprintf(goal, sizeof goal, "<= %g ms", most);
     table_row(what, value, "", 0, most > 0 ? goal : "", ours <= most);
+}
+
+void table_floor(const char *what, double ours, double most, const char *floor,
+                 double least)
+{
+    char value[32];
+    char reference[64];
+    char goal[32];
+
+    (void)snprintf(value, sizeof value, "%.3f ms", ours);
+    (void)snprintf(reference, sizeof reference, "floor: %s %.3f ms", floor,
+                   least);
+    (void)snprintf(goal, sizeof goal, "<= %g ms", most);
+    row(what, value, reference, ours / least, goal,
+        ours <= most   ? "met"
+        : least > most ? "below the floor"
+                       : "MISSED");
 }

@@ -27,4 +27,10 @@ void table_most(const char *what, double ours, const char *unit, double most);
 /* The same with a time in milliseconds, exact to a microsecond. */
 void table_time(const char *what, double ours, double most);
 
+/* The same, with what it takes at least: the time of FLOOR for the same work
+   without a server, or of the parts that it cannot do without. A goal that is
+   missed because it is below that is not called missed. */
+void table_floor(const char *what, double ours, double most, const char *floor,
+                 double least);
+
 #endif

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // turns.mjs: the longest turn of the server's loop, and the most memory that the
 // server takes, for calls of each kind at full size.
-//   node turns.mjs SERVER [KIND...]
+//   node turns.mjs [--runs N] SERVER [KIND...]
 // prints a line for each kind, or each whose name contains a KIND, with tabs
 // between: its family; the milliseconds of the processor's time and of the clock
-// that the longest turn took; megabytes beyond those of an idle server; its
-// name. The server measures its turns itself (lisp://metrics).
+// that the longest turn took; megabytes beyond those of an idle server, and how
+// many of them are not the call's own text: the longest message of each side, and
+// the files as they were; its name. The server measures its turns itself
+// (lisp://metrics). With --runs the least of N runs counts: what the machine was
+// busy with otherwise does not. "Too long" or "too large" follows the name of a
+// kind that takes more than 20 ms of the processor or 64 MB beyond its text.
+import { isUtf8 } from "node:buffer";
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { Editor } from "../support/editor.mjs";
 
-const [program, ...wanted] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const runs = words[0] === "--runs" ? Number(words.splice(0, 2)[1]) : 1;
+const [program, ...wanted] = words;
 const server = path.resolve(program);
 const MB = 1000 * 1000;
 const FULL = 15 * MB; // nearly all that a message may have
@@ -26,12 +34,18 @@ class Server {
   #waiting = new Map();
   #chunks = [];
   #lastId = 0;
+  sent = 0; // bytes of the longest message
+  heard = 0;
 
   constructor(workspace, options) {
     this.workspace = workspace;
     this.#process = spawn(server, options, {
       cwd: workspace,
-      env: { ...process.env, HOME: path.join(workspace, "..", "home") },
+      env: {
+        ...process.env,
+        HOME: path.join(workspace, "..", "home"),
+        ECL_MCP_EMACS: path.join(workspace, "..", "emacs.sock"),
+      },
       stdio: ["pipe", "pipe", "ignore"],
     });
     this.#process.on("error", fail);
@@ -47,6 +61,7 @@ class Server {
       chunk = chunk.subarray(end + 1);
       const line = Buffer.concat(this.#chunks);
       this.#chunks = [];
+      this.heard = Math.max(this.heard, line.length);
       this.#message(JSON.parse(line.toString()));
     }
     this.#chunks.push(chunk);
@@ -68,6 +83,7 @@ class Server {
   }
 
   raw(text) {
+    this.sent = Math.max(this.sent, Buffer.byteLength(text));
     this.#process.stdin.write(text);
   }
 
@@ -108,7 +124,7 @@ class Server {
 
   memory(field) {
     const status = fs.readFileSync(`/proc/${this.#process.pid}/status`, "utf8");
-    return Number(status.match(new RegExp(`^${field}:\\s*(\\d+)`, "m"))[1]) / 1024;
+    return Number(status.match(new RegExp(`^${field}:\\s*(\\d+)`, "m"))[1]) * 1024;
   }
 
   end() {
@@ -121,6 +137,13 @@ const kinds = {};
 const families = []; // each with the index of its first kind
 const family = (name) => families.push([Object.keys(kinds).length, name]);
 
+// The bytes of the texts of the files in FOLDER: as UTF-8, in which a byte of
+// Latin-1 may be two.
+function sizeOf(folder) {
+  const texts = fs.readdirSync(folder).map((name) => fs.readFileSync(path.join(folder, name)));
+  const high = (text) => (isUtf8(text) ? 0 : text.reduce((n, byte) => n + (byte >> 7), 0));
+  return texts.reduce((sum, text) => sum + text.length + high(text), 0);
+}
 const file = (s, name, text) => fs.writeFileSync(path.join(s.workspace, name), text);
 const lines = (n, line) => Array.from({ length: n }, (_, i) => line(i)).join("");
 const print = (n, code) =>
@@ -313,8 +336,9 @@ for (const [name, make] of Object.entries({
   const files = (s) => file(s, "f", make());
   kinds[`read-file, ${name}`] = { files, run: (s) => s.call("read-file", { path: "f" }) };
   kinds[`read-file, end, ${name}`] = { files, run: (s) => s.call("read-file", { path: "f", offset: 400000 }) };
-  kinds[`search-files, ${name}`] = { files, run: (s) => s.call("search-files", { pattern: "xaaab" }) };
-  kinds[`search-files, found, ${name}`] = { files, run: (s) => s.call("search-files", { pattern: "x" }) };
+  const part = (s) => file(s, "f", make().slice(0, 4 * MB)); // what is searched
+  kinds[`search-files, ${name}`] = { files: part, run: (s) => s.call("search-files", { pattern: "xaaab" }) };
+  kinds[`search-files, found, ${name}`] = { files: part, run: (s) => s.call("search-files", { pattern: "[lx]", regex: true }) };
   kinds[`write-file over ${name}`] = {
     files, options: allow,
     run: (s) => s.call("write-file", { path: "f", content: big().slice(0, FULL).replaceAll("a\n", "b\n") }),
@@ -362,6 +386,90 @@ kinds["evaluate-lisp, asked, too long"] = {
   capabilities: { elicitation: {} },
   run: (s) => s.eval(`#|${"\n".repeat(FULL / 2)}|#1`),
 };
+family("undo");
+kinds["restore-session, behind long code"] = {
+  run: async (s) => {
+    await s.eval(`(defvar *x* "${"x".repeat(FULL - 100)}")`);
+    await s.eval("(setf *x* 1)");
+    await s.call("restore-session", { back: 2 });
+  },
+};
+kinds["evaluate-lisp, many forms"] = {
+  run: (s) => s.eval(lines(FULL / 60, (i) => `(defun f${String(i % 1000).padStart(7, "0")} (x) (list x 1 2 3 4 5 6 7))\n`), { timeout: 50 }),
+};
+
+// Kinds with an editor: ANSWER gives the result of each of its requests, and
+// BEGIN says something to the server first.
+family("editor");
+const approve = ({ method }) => (method === "approve" ? { decision: "approve" } : null);
+kinds["editor, a change of many lines"] = {
+  files: (s) => file(s, "f", big()), answer: approve,
+  run: (s) => s.call("propose-file-edit", { path: "f", original: big().slice(0, 20000 * 30), modified: "y" }),
+};
+kinds["editor, a new file of 14 MB"] = {
+  answer: approve, run: (s) => s.call("write-file", { path: "f", content: big().slice(0, 14 * MB) }),
+};
+kinds["editor, a long reason"] = {
+  answer: ({ method }) => (method === "approve" ? { decision: "deny", reason: "é".repeat(FULL) } : null),
+  run: (s) => s.call("write-file", { path: "f", content: "x" }),
+};
+kinds["editor, other arguments"] = {
+  answer: ({ method, params }) => method !== "approve" ? null :
+    params.arguments.content.length > 10 ? { decision: "approve" } :
+      { decision: "approve", arguments: { path: "f", content: big().slice(0, 14 * MB) } },
+  run: (s) => s.call("write-file", { path: "f", content: "x" }),
+};
+kinds["editor, a buffer"] = {
+  files: (s) => file(s, "f", "x\n"),
+  answer: ({ method, params }) => {
+    const text = big().slice(0, 8 * MB);
+    if (method === "text") return { text, modified: true };
+    if (method !== "approve") return null;
+    const { lines: hunk } = params.review.hunks[0];
+    const after = text.replace("line 0000001 ", "line 2 ");
+    return { decision: "approve", hunks: [{ accept: hunk.length > 0 }], applied: { before: text, after, saved: false, note: "-" } };
+  },
+  run: (s) => s.call("propose-file-edit", { path: "f", original: "line 0000001 ", modified: "line 2 " }),
+};
+kinds["editor, a buffer that is too long"] = {
+  files: (s) => file(s, "f", "x\n"),
+  answer: ({ method }) => (method === "text" ? { text: "\u0001".repeat(9 * MB), modified: true } : null),
+  run: (s) => s.call("propose-file-edit", { path: "f", original: "x", modified: "y" }),
+};
+kinds["editor, unsaved texts"] = {
+  files: (s) => file(s, "f.lisp", "(defun f () 1)\n"),
+  answer: ({ method }, s) => method === "approve" ? { decision: "deny" } :
+    method !== "unsaved" ? null : { files: [{ path: path.join(s.workspace, "f.lisp"), text: defs().slice(0, 8 * MB) }] },
+  run: (s) => s.call("rename-symbol", { symbol: "f1", to: "g1" }),
+};
+for (const [name, text] of Object.entries({ ascii: "x".repeat(FULL), "non-ASCII": "é".repeat(FULL), NUL: "\0".repeat(FULL / 2) }))
+  kinds[`editor, the answer of a tool, ${name}`] = {
+    begin: (editor) => editor.notify("tools", { tools: [{ name: "long", description: "x", level: "safe" }] }),
+    answer: () => ({ text, error: false }),
+    run: async (s) => {
+      const isThere = ({ result }) => result.tools.some(({ name }) => name === "long");
+      while (!isThere(await s.request("tools/list", {})));
+      await s.call("long", {});
+    },
+  };
+kinds["editor, many notifications"] = {
+  answer: approve,
+  begin: (editor) => editor.send(lines(100000, (i) => `{"jsonrpc":"2.0","method":"working","params":{"id":${i}}}\n`)),
+  run: (s) => s.call("write-file", { path: "f", content: "x" }),
+};
+kinds["editor, nonsense"] = {
+  answer: approve,
+  begin: (editor) => editor.send(`["${"x".repeat(60 * MB)}`),
+  run: (s) => s.call("write-file", { path: "f", content: "x" }),
+};
+kinds["editor, many lists of tools"] = {
+  answer: approve,
+  begin: (editor) => {
+    for (let i = 0; i < 100; i++)
+      editor.notify("tools", { tools: Array.from({ length: 64 }, (_, j) => ({ name: `tool-${i}-${j}`, description: "x".repeat(1900), level: "safe" })) });
+  },
+  run: (s) => s.call("write-file", { path: "f", content: "x" }),
+};
 family("definitions");
 kinds["edit-definition"] = {
   files: (s) => file(s, "f", defs()), options: allow,
@@ -378,6 +486,34 @@ kinds["edit-definition, one form"] = {
 kinds["edit-definition, not found"] = {
   files: (s) => file(s, "f", defs()), options: allow,
   run: (s) => s.call("edit-definition", { path: "f", kind: "defun", name: "nope", content: "(defun f () 1)" }),
+};
+const LISP = "(defpackage :p (:use :cl))\n(in-package :p)\n";
+const uses = () => LISP + lines(30000, (i) => `(defun f${i + 1} (x) (widget x))\n`);
+const may = ["rename-symbol", "propose-changes", "delete-file", "move-file", "write-file"].flatMap((name) => ["--allow", name]);
+kinds["rename-symbol"] = {
+  files: (s) => file(s, "f.lisp", LISP + defs().slice(0, 4 * MB).replace(/[^\n]*$/, "")), options: may,
+  run: (s) => s.call("rename-symbol", { symbol: "p::f90000", to: "g1" }),
+};
+kinds["rename-symbol, many places"] = {
+  files: (s) => file(s, "f.lisp", uses()), options: may,
+  run: (s) => s.call("rename-symbol", { symbol: "p::widget", to: "gadget" }),
+};
+kinds["rename-symbol, many files"] = {
+  files: (s) => {
+    for (let i = 0; i < 20; i++) file(s, `f${i}.lisp`, uses());
+  },
+  options: may,
+  run: (s) => s.call("rename-symbol", { symbol: "p::widget", to: "gadget" }),
+};
+kinds["propose-changes"] = {
+  files: (s) => file(s, "f", big()), options: may,
+  run: (s) => s.call("propose-changes", { edits: [{ path: "f", old: "line 0000001 ", new: "line 2 " }, { path: "g", new: big().slice(0, 7 * MB) }] }),
+};
+kinds["delete-file"] = {
+  files: (s) => file(s, "f", "x".repeat(60 * MB)), options: may, run: (s) => s.call("delete-file", { path: "f" }),
+};
+kinds["move-file"] = {
+  files: (s) => file(s, "f", "x".repeat(60 * MB)), options: may, run: (s) => s.call("move-file", { path: "f", to: "g" }),
 };
 kinds["list-directory"] = {
   files: (s) => {
@@ -404,27 +540,58 @@ kinds["one rule, long"] = {
   run: (s) => s.call("read-file", { path: "a".repeat(4000) }),
 };
 
-async function measure(family, name, kind) {
+// Answers what EDITOR is asked, until it is closed.
+async function edit(editor, answer, s) {
+  while (editor.path) {
+    const heard = await editor.until(() => editor.heard.shift(), 1);
+    if (heard?.message.id === undefined || !heard.message.method) continue;
+    const { id } = heard.message;
+    editor.send(JSON.stringify({ jsonrpc: "2.0", id, result: answer(heard.message, s) }));
+  }
+}
+
+async function measure(kind) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ecl-mcp-turns-"));
   const workspace = path.join(folder, "w");
   fs.mkdirSync(workspace);
   fs.mkdirSync(path.join(folder, "home"));
   kind.files?.({ workspace });
+  const files = sizeOf(workspace);
+  const editor = kind.answer && new Editor(path.join(folder, "emacs.sock"));
+  await editor?.listen();
   const s = new Server(workspace, kind.options ?? []);
   await s.initialize(kind.capabilities, kind.version);
   await s.eval("1");
+  if (editor) {
+    if (!(await editor.until(() => editor.connected, 10))) fail("no connection to the editor");
+    edit(editor, kind.answer, s);
+    kind.begin?.(editor);
+  }
   const idle = s.memory("VmHWM");
   await kind.run(s);
   const after = await s.metrics();
   const most = s.memory("VmHWM") - idle;
-  // a turn that was not longer than those before the call counts as such a one
-  const ms = (field) => (after[field] / 1000).toFixed(1);
-  console.log([family, ms("longestCpuUs"), ms("longestUs"), most.toFixed(0), name].join("\t"));
+  const own = files + s.sent + s.heard + (editor?.longest ?? 0);
+  editor?.close();
+  if (editor) editor.path = undefined;
   await s.end();
   fs.rmSync(folder, { recursive: true });
+  // a turn that was not longer than those before the call counts as such a one
+  return [after.longestCpuUs / 1000, after.longestUs / 1000, most / MB, Math.max(0, most - own) / MB];
+}
+
+async function report(family, name, kind) {
+  let least = await measure(kind);
+  for (let run = 1; run < runs; run++) {
+    const more = await measure(kind);
+    least = least.map((figure, i) => Math.min(figure, more[i]));
+  }
+  const [cpu, clock, all, beyond] = least;
+  const faults = `${cpu > 20 ? ": too long" : ""}${beyond > 64 ? ": too large" : ""}`;
+  console.log([family, cpu.toFixed(1), clock.toFixed(1), all.toFixed(0), beyond.toFixed(0), name + faults].join("\t"));
 }
 
 const familyOf = (index) => families.findLast(([first]) => first <= index)[1];
 for (const [index, [name, kind]] of Object.entries(kinds).entries())
-  if (wanted.length === 0 || wanted.some((w) => name.includes(w))) await measure(familyOf(index), name, kind);
+  if (wanted.length === 0 || wanted.some((w) => name.includes(w))) await report(familyOf(index), name, kind);
 console.log("end");

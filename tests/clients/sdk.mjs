@@ -37,7 +37,7 @@ export const text = result => result.content.map(part => part.text).join('');
 async function session(kind) {
     const traced = trace();
     const transport = new kind.stdio.StdioClientTransport({
-        command: PROGRAM, args: [], stderr: 'pipe',
+        command: PROGRAM, args: ['--tools', 'all'], stderr: 'pipe',
         env: { ...kind.stdio.getDefaultEnvironment(), ...traced.env },
     });
     const client = new kind.sdk.Client({ name: 'client-test', version: '1' },

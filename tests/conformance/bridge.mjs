@@ -12,7 +12,7 @@ import { Peer } from '../support/peer.mjs';
 const MCP = 'io.modelcontextprotocol/';
 const HANDSHAKE_VERSIONS = ['2025-03-26', '2025-06-18', '2025-11-25'];
 const HEADER_MISMATCH = -32020;
-const SECONDS = 5; // for a server to end
+const SECONDS = 30; // for a server to end
 
 const isRequest = message => 'method' in message && 'id' in message;
 

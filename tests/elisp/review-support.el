@@ -63,6 +63,15 @@
     (concat (string-join lines "\n")
             (if (or (null lines) (zerop (random 3))) "" "\n"))))
 
+(defun test-log-unified (items)
+  "ITEMS as lines of a unified diff, each with its line feed."
+  (mapconcat (lambda (item)
+               (let ((line (cdr item)))
+                 (concat (string (car item)) line
+                         (unless (string-suffix-p "\n" line)
+                           "\n\\ No newline at end of file\n"))))
+             items ""))
+
 (defun test-log-patch (name old new)
   "The patch that the core writes for a change of NAME from OLD to NEW."
   (format "--- a/%s\n+++ b/%s\n%s" name name
@@ -73,7 +82,7 @@
                                          (ecl-mcp-hunk-old-count hunk))
                      (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place hunk)
                                          (ecl-mcp-hunk-new-count hunk))
-                     (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))))
+                     (test-log-unified (ecl-mcp-hunk-items hunk))))
            (ecl-mcp-hunk-from-texts old new) "")))
 
 (defun test-apply-chosen (hunks)
@@ -110,7 +119,7 @@
       (new_start . ,(+ (ecl-mcp-hunk-new-place hunk) (if (zerop new) 0 1)))
       (new_count . ,new)
       (lines . ,(split-string (string-remove-suffix
-                               "\n" (ecl-mcp-hunk-unified items))
+                               "\n" (test-log-unified items))
                               "\n")))))
 
 (defvar test-review-core nil

@@ -110,8 +110,8 @@
 
 (ert-deftest ecl-mcp-approval-keys-are-those-of-the-manual ()
   (cl-loop for (key command) on
-           '("y" yes "n" no "N" no-because "e" edit "!" session "A" always
-             "D" never "v" view "i" raw "s" stop "TAB" next "M-n" next
+           '("y" yes "n" no "N" no-because "e" edit "!" session "*" always
+             "D" never "v" view "i" raw "S" stop "TAB" next "M-n" next
              "M-p" previous "q" later "C-g" later "?" help "SPC" scroll
              "-" narrower "+" wider)
            by #'cddr
@@ -228,9 +228,8 @@ Once the time grew with the square of their length."
       (ecl-mcp-approval-text-request (nth 0 ecl-mcp-requests) '("A fault"))
       (should (equal (buffer-substring-no-properties (point-min) (point-max))
                      "A fault
-Operators
+Operators, from the text alone: a hint, not a sandbox
   file         delete-file
-  from the text alone, without running it: a hint, not a sandbox
 package: FOO
 timeout: 3
 Code, read in package FOO

@@ -5,6 +5,8 @@
 
 (require 'support)
 (require 'ecl-mcp-client)
+(require 'ecl-mcp-agent)
+(require 'ecl-mcp-eval-jobs)
 
 (ert-deftest ecl-mcp-call-evaluates ()
   "A call starts the Lisp and returns its result."
@@ -169,6 +171,46 @@ Both would be felt at every call, but could not be measured on a busy machine."
                                                  '((code . "(+ 2 3)")))
                               :content)
                    "=> 5"))))
+
+;;;; What needs no question
+
+(ert-deftest ecl-mcp-own-evaluations-are-not-asked-about ()
+  "A rule that asks does not ask users about their own commands; agents it does."
+  (let ((policy (make-temp-file
+                 "policy" nil ".json"
+                 "{\"ask\":[{\"tool\":\"*\"}],\"deny\":[\"time-execution\"]}")))
+    (set-file-modes policy #o600)
+    (unwind-protect
+        (let ((ecl-mcp-module-options (list :audit "off" :policy policy)))
+          (ecl-mcp-test-with-lisp folder
+            (let* ((asked nil)
+                   (ecl-mcp-arrived-functions
+                    (list (lambda (request) (push (ecl-mcp-request-tool request) asked))))
+                   (answers nil)
+                   (take (lambda (answer) (push (plist-get answer :content) answers)))
+                   (wait (lambda (count)
+                           (ecl-mcp-test-await
+                            "the answers" (lambda () (= count (length answers))) 60))))
+              (ecl-mcp-eval--start "mine" "evaluate-lisp" '((code . "(+ 1 2)")) take)
+              (funcall wait 1)
+              (should (equal (car answers) "=> 3"))
+              (ecl-mcp-lookup "function-arglist" '((function . "car")) take
+                              :session "main")
+              (funcall wait 2)
+              (should-not asked)
+              ;; What is denied stays denied.
+              (ecl-mcp-eval--start "mine" "time-execution" '((code . "1")) take)
+              (funcall wait 3)
+              (should (string-match-p "denies it" (car answers)))
+              (should-not asked)
+              ;; The same code, but from an agent.
+              (ecl-mcp-execute-tool-calls
+               '((:id "a" :name "evaluate-lisp" :arguments (:code "(+ 1 2)")))
+               #'ignore)
+              (ecl-mcp-test-await "the question" (lambda () asked) 60)
+              (should (equal asked '("evaluate-lisp")))
+              (ecl-mcp-answer (car ecl-mcp-requests) '((decision . "deny"))))))
+      (delete-file policy))))
 
 (provide 'test-client)
 ;;; test-client.el ends here

@@ -54,7 +54,7 @@
            "nil")))
 
 (defconst test-ecl-mcp--commands
-  '(ecl-mcp ecl-mcp-stop ecl-mcp-restart-lisp ecl-mcp-interrupt
+  '(ecl-mcp ecl-mcp-stop ecl-mcp-take-socket ecl-mcp-restart-lisp ecl-mcp-interrupt
     ecl-mcp-eval-region ecl-mcp-eval-defun ecl-mcp-eval-last-sexp
     ecl-mcp-eval-buffer ecl-mcp-load-file ecl-mcp-macroexpand ecl-mcp-repl
     ecl-mcp-call-tool ecl-mcp-accept-edits
@@ -83,6 +83,26 @@
                                             (documentation command))
                                  (princ command)))))))
              ""))))
+
+(ert-deftest ecl-mcp-autoloads-cost-a-millisecond ()
+  "The best of many loads: the others have to wait for a processor."
+  (let ((text (with-temp-buffer
+                (call-process
+                 (expand-file-name invocation-name invocation-directory)
+                 nil t nil "-Q" "--batch" "-L"
+                 (expand-file-name "elisp" ecl-mcp-test-build) "--eval"
+                 (format
+                  "%S"
+                  '(let ((best 1))
+                     (dotimes (_ 50)
+                       (garbage-collect)
+                       (let ((start (float-time)))
+                         (load "ecl-mcp-autoloads" nil t)
+                         (setq best (min best (- (float-time) start)))))
+                     (princ (format "%.2f" (* 1000 best))))))
+                (buffer-string))))
+    (ert-info ((concat text " ms"))
+      (should (< 0 (string-to-number text) 1)))))
 
 (ert-deftest ecl-mcp-autoloads-suffice ()
   "The compiled elisp with its autoloads finds module and program by itself."
@@ -398,6 +418,7 @@ exec %s \"$@\"\n" (shell-quote-argument real))))
              ecl-mcp-connections-functions ecl-mcp-lisp-functions
              kill-emacs-hook pre-command-hook post-command-hook))
    (list (cons 'global-mode-string (remove "" global-mode-string))
+         (cons 'front (default-value 'mode-line-frame-identification))
          (cons 'processes (process-list))
          (cons 'timer-list (mapcar #'timer--function timer-list))
          (cons 'idle (mapcar #'timer--function timer-idle-list)))))
@@ -427,6 +448,44 @@ exec %s \"$@\"\n" (shell-quote-argument real))))
     (cl-mapc (lambda (one other) (should (equal one other)))
              before (test-ecl-mcp--running))
     (should-not ecl-mcp-global-mode)))
+
+(ert-deftest ecl-mcp-does-not-wake-up-when-idle ()
+  "With Lisp, REPL, buffers of Lisp, log and status open, no timer is left.
+Only that stays which looks every ten seconds whether servers find the socket."
+  (require 'ecl-mcp)
+  (test-ecl-mcp--with folder
+    (let ((ecl-mcp-activate-function #'ecl-mcp-activate)
+          (repl nil))
+      (save-window-excursion
+        (unwind-protect
+            (progn
+              (ecl-mcp)
+              (ecl-mcp-log)
+              (setq repl (progn (ecl-mcp-repl) (current-buffer)))
+              (ecl-mcp-test-call 'evaluate-lisp '((code . "1")) :session "main")
+              (with-temp-buffer
+                (lisp-mode)
+                (ecl-mcp-mode)
+                (insert "(list 1)")
+                (ecl-mcp-eval-last-sexp)
+                (ecl-mcp-test-await
+                 "no timer"
+                 (lambda ()
+                   (and (null ecl-mcp-eval--jobs)
+                        (not (cl-some #'test-ecl-mcp--ours-p
+                                      (append timer-list timer-idle-list))))))
+                ;; nor does one come back
+                (dotimes (_ 20)
+                  (accept-process-output nil 0.05)
+                  (should-not (cl-some #'test-ecl-mcp--ours-p
+                                       (append timer-list timer-idle-list))))))
+          (when (buffer-live-p repl)
+            (kill-buffer repl)))))))
+
+(defun test-ecl-mcp--ours-p (timer)
+  "Whether TIMER is one of ecl-mcp, maybe a closure, that should be gone."
+  (and (not (eq (timer--function timer) #'ecl-mcp-socket--look))
+       (string-match-p "ecl-mcp" (format "%S" (timer--function timer)))))
 
 ;; As `:vc' of `use-package' does it; nothing but the elisp is compiled.
 (when (and (fboundp 'package-vc-install)

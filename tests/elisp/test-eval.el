@@ -9,6 +9,7 @@
 
 (require 'ert)
 (require 'live)
+(require 'ecl-mcp)
 (require 'ecl-mcp-eval)
 
 ;;;; Packages
@@ -173,6 +174,62 @@ this is CL-USER\n=> 2"))
     (should (equal (mapcar (lambda (text) (substring text 0 (min 7 (length text))))
                            (reverse live-messages))
                    '("=> 1" "=> 2" "[ERROR]" "=> 4")))))
+
+(ert-deftest ecl-mcp-eval-waits-for-a-definition-that-is-compiled ()
+  "Compiling and defining are two calls; later commands come after both."
+  (live-with-messages
+    (dotimes (round 10)
+      (live-in-lisp (format "(defun test-order () %d)\n(test-order)\n" round)
+        (goto-char (point-min))
+        (ecl-mcp-compile-defun)
+        (goto-char (point-max))
+        (ecl-mcp-eval-last-sexp)
+        (ecl-mcp-eval-expression "(list (test-order))")
+        (should (= 3 (length ecl-mcp-eval--jobs)))
+        (live-idle)
+        (should (equal (list (format "=> (%d)" round) (format "=> %d" round)
+                             "=> TEST-ORDER")
+                       (seq-take live-messages 3)))
+        (should-not ecl-mcp-eval--leading)
+        (should-not ecl-mcp-eval--held)))))
+
+(ert-deftest ecl-mcp-eval-keeps-the-order-without-a-package ()
+  "A call that is made again, in CL-USER, comes before those of later commands."
+  (live-eval "(defparameter *test-order* nil)")
+  (live-with-messages
+    (live-in-lisp "(in-package :test-nowhere)\n(setf *test-order* (list 1))@@"
+      (ecl-mcp-eval-last-sexp))
+    (live-in-lisp "(push 2 *test-order*)@@"
+      (ecl-mcp-eval-last-sexp))
+    (live-idle)
+    (should (equal (car live-messages) "=> (2 1)"))
+    (should (string-match-p "TEST-NOWHERE does not exist yet.*\n=> (1)"
+                            (cadr live-messages)))))
+
+(ert-deftest ecl-mcp-eval-held-calls-end ()
+  "They end by an interrupt, with the Lisp, and are not in the way of an undo."
+  (let ((held (lambda ()
+                (live-in-lisp "(macrolet ((test-endless () (loop))) (test-endless))"
+                  (ecl-mcp-compile-defun))
+                (live-in-lisp "(+ 1 1)@@"
+                  (ecl-mcp-eval-last-sexp))
+                (should (= 1 (length ecl-mcp-eval--held))))))
+    (live-with-messages
+      (funcall held)
+      (ecl-mcp-interrupt)
+      (should (equal (car live-messages) "ecl-mcp: Stopped 2"))
+      (should-not ecl-mcp-eval--jobs)
+      (should-not ecl-mcp-eval--held)
+      (funcall held)
+      (ecl-mcp-restore nil 1)
+      (live-idle)
+      (should (member "=> 2" live-messages))
+      (funcall held)
+      (ecl-mcp-lisp-stop)
+      (should-not ecl-mcp-lisp)
+      (should-not ecl-mcp-eval--jobs)
+      (should-not ecl-mcp-eval--held)
+      (should-not ecl-mcp-eval--leading))))
 
 (ert-deftest ecl-mcp-eval-survives-the-end-of-its-buffer ()
   (live-with-messages

@@ -42,7 +42,7 @@
     (should (equal (ecl-mcp-hunk-old-text hunk) "a\nb"))
     (should (equal (ecl-mcp-hunk-proposed-text hunk) "a\nc\n"))
     (should (= (ecl-mcp-hunk-old-count hunk) 2))
-    (should (equal (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))
+    (should (equal (test-log-unified (ecl-mcp-hunk-items hunk))
                    " a\n-b\n\\ No newline at end of file\n+c\n"))))
 
 (ert-deftest ecl-mcp-hunk-large-rewrite-is-compared-in-time ()
@@ -51,6 +51,32 @@
          (items (ecl-mcp-hunk-compare old new)))
     (should (equal (ecl-mcp-hunk--side items ?+) old))
     (should (equal (ecl-mcp-hunk--side items ?-) new))))
+
+(ert-deftest ecl-mcp-hunk-long-texts-are-compared-where-they-differ ()
+  "The hunks are the same as if all of the texts were compared."
+  (random "ecl-mcp")
+  (dotimes (_ 500)
+    (let* ((some (test-apply-random-text 30)) (part (test-apply-random-text 4))
+           (at (random (1+ (length some))))
+           (new (concat (substring some 0 at) part
+                        (substring some (min (length some) (+ at (random 9))))))
+           (whole (ecl-mcp-hunk-from-texts some new))
+           (ecl-mcp-hunk--short 0)
+           (parts (ecl-mcp-hunk-from-texts some new)))
+      (should (equal parts whole)))))
+
+(ert-deftest ecl-mcp-hunk-large-file-with-one-change-takes-no-part-of-it ()
+  "Only the lines around a change are looked at one by one."
+  (let* ((old (test-apply-numbers 1 200000))
+         (new (concat "new\n" (substring old 2)))
+         (compared nil))
+    (cl-letf* ((real (symbol-function 'ecl-mcp-hunk--from-parts))
+               ((symbol-function 'ecl-mcp-hunk--from-parts)
+                (lambda (old new)
+                  (push (+ (length old) (length new)) compared)
+                  (funcall real old new))))
+      (should (= 1 (length (ecl-mcp-hunk-from-texts old new))))
+      (should (< (apply #'+ compared) 100)))))
 
 (provide 'test-hunk)
 ;;; test-hunk.el ends here

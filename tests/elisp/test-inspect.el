@@ -6,6 +6,7 @@
 (require 'ert)
 (require 'live)
 (require 'ecl-mcp-inspect)
+(require 'ecl-mcp-repl)
 
 (defun test-inspect-text ()
   "The text of the inspector, when nothing runs."
@@ -58,12 +59,81 @@
   (should (string-match-p "^99: 0\n… 150 more" (test-inspect-text)))
   (should (string-match-p "^249: 0" (test-inspect-push "more")))
   (live-eval "(setf (aref *test-many* 1) :changed)")
-  (test-inspect-in (ecl-mcp-inspect-again))
+  (test-inspect-in (revert-buffer))
   (should (string-match-p "^1: :CHANGED" (test-inspect-text)))
   (ecl-mcp-inspect "(error \"No value.\")")
   (live-idle)
   (should (string-match-p "No value\\." (live-text "*ecl-mcp error*")))
   (should-error (ecl-mcp-inspect " ") :type 'user-error))
+
+(ert-deftest ecl-mcp-inspect-acts-on-values ()
+  (live-eval "(defstruct inspected-box (in 1))
+(defvar *test-box* (list (make-inspected-box) (make-hash-table) (vector 1 2)
+  (make-array 1 :initial-element 7) '(a . b)))
+(setf (gethash :k (second *test-box*)) 5)")
+  (ecl-mcp-inspect "*test-box*")
+  (test-inspect-text)
+  (live-with-messages
+    (test-inspect-in (ecl-mcp-inspect-evaluate "(length *)"))
+    (should (equal (car live-messages) "=> 5")))
+  ;; each kind of part is set, and shown
+  (pcase-dolist (`(,part ,label ,code ,shown)
+                 '(("0: " "IN: " "(list 2 (length (list *)))" "^IN: (2 1)$")
+                   ("1: " ":K: " "6" "^:K: 6$")
+                   ("2: " "1: " "(aref * 0)" "^1: 1$")
+                   ("4: " "tail: " "'c" "^tail: C$")))
+    (test-inspect-push part)
+    (test-inspect-in
+      (goto-char (point-min))
+      (search-forward (concat "\n" label))
+      (beginning-of-line)
+      (should (ecl-mcp-inspect--part-at-point))
+      (cl-letf (((symbol-function 'read-string) (lambda (&rest _) code)))
+        (call-interactively #'ecl-mcp-inspect-set)))
+    (should (string-match-p shown (test-inspect-text)))
+    (test-inspect-in (ecl-mcp-inspect-back)))
+  (should (equal (live-eval "(list (inspected-box-in (first *test-box*))
+ (gethash :k (second *test-box*)) (third *test-box*) (fifth *test-box*))")
+                 "=> ((2 1) 6 #(1 1) (A . C))"))
+  ;; what has no parts to set says so
+  (ecl-mcp-inspect "'car")
+  (test-inspect-text)
+  (test-inspect-in
+    (goto-char (point-max))
+    (backward-button 1)
+    (ecl-mcp-inspect-set "1"))
+  (should (string-match-p "The parts of CAR cannot be set"
+                          (live-text "*ecl-mcp error*")))
+  (test-inspect-in (ecl-mcp-inspect-describe))
+  (should (string-match-p "\\`'car\n[^z]*CAR" (live-text "*ecl-mcp description*")))
+  ;; to the REPL
+  (ecl-mcp-inspect "(list :to :repl)")
+  (test-inspect-text)
+  (test-inspect-push "1: ")
+  (save-window-excursion
+    (test-inspect-in (ecl-mcp-inspect-to-repl))
+    (with-current-buffer (get-buffer "*ecl-mcp repl*")
+      (ecl-mcp-repl-return)
+      (live-idle)
+      (should (string-match-p "=> :REPL" (buffer-string))))))
+
+(ert-deftest ecl-mcp-inspect-stays-in-the-session-of-the-repl ()
+  (live-eval "(defvar *test-which* '(:main))")
+  (let ((ecl-mcp-eval-session "inspected"))
+    (live-eval "(defvar *test-which* (list :of (list :another)))"))
+  (save-window-excursion
+    (ecl-mcp-repl "inspected")
+    (ecl-mcp-inspect "*test-which*")
+    (live-idle))
+  (should (string-match-p "^1: (:ANOTHER)$" (test-inspect-text)))
+  (should (string-match-p "^0: :ANOTHER$" (test-inspect-push "1: ")))
+  (test-inspect-in (ecl-mcp-inspect-evaluate "(setf (car *) :new)"))
+  (test-inspect-in (ecl-mcp-inspect-again))
+  (should (string-match-p "^0: :NEW$" (test-inspect-text)))
+  (should (equal (live-eval "*test-which*") "=> (:MAIN)"))
+  (save-window-excursion
+    (test-inspect-in (ecl-mcp-inspect-to-repl)
+                     (should (equal (buffer-name) "*ecl-mcp repl: inspected*")))))
 
 (provide 'test-inspect)
 ;;; test-inspect.el ends here

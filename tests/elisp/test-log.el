@@ -63,7 +63,7 @@
     (save-window-excursion
       (ecl-mcp-log)
       (goto-char (point-min))
-      (should (looking-at " *2026-01-02 .*tester 1 .*f\u00fcnf\\\\u202e"))
+      (should (looking-at " *01-02 .*tester 1 .*f\u00fcnf\\\\u202e"))
       (should (= (count-lines (point-min) (point-max)) 5))
       (ecl-mcp-log-filter 'tool "second")
       (should (= (count-lines (point-min) (point-max)) 1))
@@ -71,7 +71,7 @@
       (ecl-mcp-log-filter nil nil)
       (should (= (count-lines (point-min) (point-max)) 5)))))
 
-(ert-deftest ecl-mcp-log-shows-what-matters-in-120-columns ()
+(ert-deftest ecl-mcp-log-shows-what-matters-in-few-columns ()
   (test-log-with
       (list (list "2026-01-01.jsonl"
                   (test-log-line :path "/a/rather/long/path/to/util.lisp"
@@ -80,14 +80,18 @@
                                  :client '((name . "claude-code")
                                            (version . "2.0.1"))
                                  :patch (test-log-patch "a" "1\n" "2\n"))))
-    (save-window-excursion
-      (ecl-mcp-log)
-      (goto-char (point-min))
-      (should (search-forward "approved"))
-      (should (search-forward "human"))
-      (should (search-forward "util.lisp"))
-      (should (< (current-column) 120))
-      (should (looking-at " in /a/rather")))))
+    (dolist (width '(120 80))
+      (cl-letf (((symbol-function 'frame-width) (lambda (&rest _) width)))
+        (save-window-excursion
+          (ecl-mcp-log)
+          (goto-char (point-min))
+          (should (looking-at (if (= width 120) " 2026-01-0" " 01-0")))
+          (should (search-forward "approved"))
+          (when (= width 120)
+            (should (search-forward "human")))
+          (should (search-forward "util.lisp"))
+          (should (< (current-column) width))
+          (should (looking-at " in /a/rather")))))))
 
 (ert-deftest ecl-mcp-log-shows-all-of-a-call ()
   (test-log-with
@@ -104,6 +108,45 @@
         (search-forward "\u202e")
         (should (get-text-property (1- (point)) 'display))))))
 
+(ert-deftest ecl-mcp-log-names-places ()
+  "Files and lines in the list and in a call are buttons and stops."
+  (test-apply-with-file (file buffer) "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+    (test-log-with
+        (list (list "2026-01-01.jsonl"
+                    (test-log-line :tool "evaluate-lisp"
+                                   :preview (format "source: %s, line: 3, code: \
+(f) ; %s:2" file file))
+                    (test-log-line :path file
+                                   :patch (concat "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\
++1\n@@ -8,2 +8,2 @@\n 8\n-y\n+9\n"))))
+      (save-window-excursion
+        (ecl-mcp-log)
+        (cl-labels ((stop (count reset line)
+                      (let ((next-error-last-buffer (get-buffer "*ecl-mcp log*")))
+                        (with-current-buffer next-error-last-buffer
+                          (next-error count reset)))
+                      (should (equal (buffer-file-name (window-buffer)) file))
+                      (should (= line (with-current-buffer (window-buffer)
+                                        (line-number-at-pos))))))
+          (stop 1 t 1)
+          (stop 1 nil 3)
+          (stop 1 nil 2)
+          (stop -1 nil 3))
+        (pop-to-buffer "*ecl-mcp log*")
+        (goto-char (point-min))
+        (ecl-mcp-log-show)
+        (pop-to-buffer "*ecl-mcp call*")
+        (goto-char (point-min))
+        (search-forward "+8,2")
+        (push-button)
+        (should (= 8 (with-current-buffer (window-buffer)
+                       (line-number-at-pos))))
+        (pop-to-buffer "*ecl-mcp call*")
+        (goto-char (point-min))
+        (re-search-forward "^path +/")
+        (push-button)
+        (should (equal (buffer-file-name (window-buffer)) file))))))
+
 (ert-deftest ecl-mcp-log-that-does-not-exist ()
   (let ((ecl-mcp-log-directory "/nowhere/audit/"))
     (save-window-excursion
@@ -112,6 +155,50 @@
       (should-error (ecl-mcp-log-show) :type 'user-error)
       (kill-buffer))
     (should-error (ecl-mcp-undo-edits) :type 'user-error)))
+
+(ert-deftest ecl-mcp-log-is-in-the-order-of-its-times ()
+  "A call that began earlier and ended later is below."
+  (test-log-with
+      (list (list "2026-01-01.jsonl"
+                  (test-log-line :tool "b" :time "2026-01-01T01:00:02.000Z")
+                  (test-log-line :tool "c" :time "2026-01-01T01:00:03.000Z")
+                  (test-log-line :tool "a" :time "2026-01-01T01:00:01.000Z")))
+    (save-window-excursion
+      (ecl-mcp-log)
+      (should (equal (mapcar (lambda (entry) (alist-get 'tool (car entry)))
+                             tabulated-list-entries)
+                     '("c" "b" "a"))))
+    ;; Edits are undone in the order in which they were made.
+    (should (equal (mapcar (lambda (line) (alist-get 'tool line)) (ecl-mcp-log-read))
+                   '("a" "c" "b")))))
+
+(ert-deftest ecl-mcp-undo-edits-names-what-is-too-large ()
+  (test-apply-with-file (file buffer) "1\n2\n"
+    (test-log-with
+        (list (list "2026-01-01.jsonl"
+                    (test-log-line :path file
+                                   :patch (test-log-patch "x" "1\n" "1\n2\n"))
+                    (test-log-line :path "/x/large" :beforeSha256 "a")
+                    (test-log-line :tool "delete-file"
+                                   :files [((path . "/x/other") (changed . t))
+                                           ((path . "/x/same") (changed . :false))])))
+      (let ((choices (ecl-mcp-log--choices)) (warned nil))
+        (should (string-suffix-p "all 3 edits of tester 1, except for 2 too large for \
+the log" (caar choices)))
+        (should (equal 2 (length choices))) ; what cannot be undone is not offered
+        (cl-letf (((symbol-function 'display-warning)
+                   (lambda (_type text &rest _) (setq warned text))))
+          (test-review-with-core
+            (ecl-mcp-undo-lines (cdar choices))
+            (should (test-review-buffer))
+            (should (string-match-p "2 changes of .*/x/large" warned))
+            (should (string-match-p "/x/other" warned))
+            (should-not (string-match-p "/x/same" warned))))
+        (should (string-match-p
+                 "too large"
+                 (cadr (should-error
+                        (ecl-mcp-undo-lines '(((path . "/x/large"))))
+                        :type 'user-error))))))))
 
 (ert-deftest ecl-mcp-undo-edits-offers-runs-and-calls ()
   (test-apply-with-file (file buffer) "1\n2\n3\n"

@@ -96,10 +96,11 @@ define-derived-mode\\) \\([^ \n]+\\)")))
                  (ecl-mcp-test-matches "^test('slime: \\(.+?\\)', "))))
     (dolist (keys (ecl-mcp-test-slime-keys))
       (dolist (key keys)
-        (should (commandp (or (lookup-key (symbol-value 'ecl-mcp-mode-map) (kbd key))
-                              (lookup-key (symbol-value 'ecl-mcp-repl-mode-map)
-                                          (kbd key))
-                              (global-key-binding (kbd key)))))
+        (should (cl-some
+                 #'commandp
+                 (list (lookup-key (symbol-value 'ecl-mcp-mode-map) (kbd key))
+                       (lookup-key (symbol-value 'ecl-mcp-repl-mode-map) (kbd key))
+                       (global-key-binding (kbd key)))))
         (unless (cl-some (lambda (name)
                            (string-match-p (concat "\\(?:\\`\\| \\)"
                                                    (regexp-quote key)

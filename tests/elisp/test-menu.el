@@ -6,8 +6,12 @@
 (require 'support)
 (require 'ecl-mcp)
 (require 'ecl-mcp-inspect)
+(require 'ecl-mcp-debugger)
+(require 'ecl-mcp-step)
 (require 'ecl-mcp-system)
 (require 'ecl-mcp-test)
+(require 'ecl-mcp-threads)
+(require 'ecl-mcp-trace)
 
 (declare-function transient-get-suffix "transient")
 
@@ -15,7 +19,8 @@
   '(ecl-mcp-approval-mode ecl-mcp-review-mode ecl-mcp-status-mode
     ecl-mcp-log-mode ecl-mcp-permissions-mode ecl-mcp-repl-mode ecl-mcp-mode
     ecl-mcp-output-mode ecl-mcp-inspect-mode ecl-mcp-test-mode
-    ecl-mcp-system-mode ecl-mcp-result-mode)
+    ecl-mcp-system-mode ecl-mcp-result-mode ecl-mcp-trace-mode
+    ecl-mcp-debugger-mode ecl-mcp-step-mode ecl-mcp-threads-mode)
   "The modes that have a menu.")
 
 (defmacro test-menu--in (mode &rest body)
@@ -133,6 +138,24 @@
     (ecl-mcp-mode -1)
     (should-not (memq #'ecl-mcp-menu-context context-menu-functions))))
 
+(ert-deftest ecl-mcp-context-menus-are-about-the-click ()
+  "Entries are on where they work at the click, not where point was."
+  (test-menu--in 'ecl-mcp-output-mode
+    (save-window-excursion
+      (switch-to-buffer (current-buffer))
+      (let ((inhibit-read-only t))
+        (insert "text ")
+        (insert-text-button "button"))
+      (dolist (place '(2 8))
+        (goto-char (if (= place 2) 8 2))
+        (let ((menu (make-sparse-keymap)))
+          (ecl-mcp-menu-context
+           menu `(mouse-3 (,(selected-window) ,place (0 . 0) 0)))
+          (let ((item (assq (intern "ecl-mcp Press the Button") (cdr menu))))
+            (should (eq (= place 8)
+                        (and (eval (plist-get (nthcdr 4 item) :enable) t)
+                             t)))))))))
+
 ;;;; Legends
 
 (defun test-menu--check-legend (legend map)
@@ -185,7 +208,9 @@
     (dolist (name '(ecl-mcp-approval-mode-map ecl-mcp-review-mode-map
                     ecl-mcp-status-mode-map ecl-mcp-log-mode-map
                     ecl-mcp-permissions-mode-map ecl-mcp-repl-mode-map
-                    ecl-mcp-mode-map ecl-mcp-prefix-map))
+                    ecl-mcp-mode-map ecl-mcp-prefix-map
+                    ecl-mcp-debugger-mode-map ecl-mcp-inspect-mode-map
+                    ecl-mcp-step-mode-map ecl-mcp-threads-mode-map))
       (goto-char (point-min))
       (re-search-forward (format "^@c keymap %s$" name))
       (let ((end (save-excursion (search-forward "\n@end table") (point)))

@@ -174,12 +174,30 @@
       (sly-mode)
       (should sly-mode))))
 
+(define-minor-mode test-mode-other-mode "A stand-in for one more Lisp."
+  :lighter " other")
+
+(ert-deftest ecl-mcp-mode-turns-two-others-off ()
+  (let ((ecl-mcp-mode--others
+         '((test-mode-other-mode "Other" test-mode-other-mode-hook nil)
+           (sly-mode "SLY" sly-mode-hook nil))))
+    (live-with-messages
+      (with-temp-buffer
+        (lisp-mode)
+        (test-mode-other-mode)
+        (sly-mode)
+        (ecl-mcp-mode)
+        (should ecl-mcp-mode)
+        (should-not test-mode-other-mode)
+        (should-not sly-mode)))))
+
 (declare-function slime-mode "ext:slime")
 
 (ert-deftest ecl-mcp-mode-and-the-real-slime ()
   (let ((folders (file-expand-wildcards
                   "/usr/share/emacs/site-lisp/elpa-src/slime-*/")))
-    (when folders
+    (if (not folders)
+        (message "skip: SLIME is not installed")
       (let ((load-path (append folders
                                (file-expand-wildcards
                                 "/usr/share/emacs/site-lisp/elpa-src/slime-*/lib/")
@@ -200,6 +218,24 @@
           (should-not ecl-mcp-mode)
           (should (eq (key-binding (kbd "C-c C-k"))
                       'slime-compile-and-load-file)))))))
+
+(ert-deftest ecl-mcp-reports-outlive-eldoc ()
+  "ElDoc does not clear the echo area after a report, which was not its own."
+  (with-temp-buffer
+    (lisp-mode)
+    (live-with-messages
+      (let ((noninteractive nil)
+            (eldoc-message-function (lambda (format &rest arguments)
+                                      (apply #'message format arguments)))
+            (cleared nil))
+        (eldoc--message "area: (RADIUS)")
+        (should eldoc-last-message)
+        (ecl-mcp--report "Allowed #%d" 1)
+        (cl-letf (((symbol-function 'message)
+                   (lambda (format &rest _) (unless format (setq cleared t)))))
+          (eldoc--message nil))
+        (should-not cleared)
+        (should (equal (car live-messages) "ecl-mcp: Allowed #1"))))))
 
 (provide 'test-mode)
 ;;; test-mode.el ends here

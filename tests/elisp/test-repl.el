@@ -63,7 +63,8 @@
     (should (equal (test-repl-send "(1+ *)") "=> 4\nCL-USER> "))
     (should (equal (test-repl-send "") "CL-USER> "))
     (should (string-match-p
-             "\\`\\[ERROR\\] SIMPLE-ERROR\nboo\n\n\\[Backtrace\\]\n0: (.*\nCL-USER> \\'"
+             (concat "\\`\\[ERROR\\] SIMPLE-ERROR\nboo\n\n\\[Backtrace\\]\n0: (.*\n"
+                     "; Frozen as error 1\\.\nCL-USER> \\'")
              (test-repl-send "(error \"boo\")")))))
 
 (ert-deftest ecl-mcp-repl-follows-the-package-of-a-buffer ()
@@ -216,11 +217,12 @@
     (live-wait "output" (lambda () (string-match-p "^printed" (test-repl-text))))
     (ecl-mcp-interrupt)
     (test-repl-ready)
-    (should (string-suffix-p "\nprinted\nCancelled.\nCL-USER> "
+    (should (string-suffix-p "\nprinted\n; Interrupted.\nCL-USER> "
                              (test-repl-text)))
     (should (equal (test-repl-send "(progn (princ 1) (error \"x\"))")
                    "[stdout]\n1\n\n[ERROR] SIMPLE-ERROR\nx\n
-[Backtrace]\n0: (EVAL (PROGN (PRINC 1) (ERROR \"x\")))\nCL-USER> "))))
+[Backtrace]\n0: (EVAL (PROGN (PRINC 1) (ERROR \"x\")))
+; Frozen as error 2.\nCL-USER> "))))
 
 (ert-deftest ecl-mcp-repl-interrupts ()
   (test-repl
@@ -393,6 +395,51 @@
       (test-repl-ready)
       (should (= 1 (cl-count-if (lambda (line) (string-match-p "^; [^ ]* .*: " line))
                                 (cdr (split-string (test-repl-text) "\n"))))))))
+
+(defun test-repl-values ()
+  "The texts of the buttons of values here."
+  (let ((place (point-min)) (texts nil))
+    (while (setq place (next-button place))
+      (when (eq (button-type place) 'ecl-mcp-value)
+        (push (button-label place) texts))
+      (setq place (button-start place)))
+    (nreverse texts)))
+
+(ert-deftest ecl-mcp-repl-values-lead-to-the-object-itself ()
+  (test-repl
+    (test-repl-send "(defvar *it* (list 1 (list :deep)))")
+    (test-repl-send "(progn (format t \"=> no~%~%more~%\") (values *it* \"a\nb\" :c))")
+    (should (equal (test-repl-values)
+                   '("=> *IT*" "=> (1 (:DEEP))" "=> \"a\nb\"" "=> :C")))
+    (goto-char (point-min))
+    (search-forward "=> (1")
+    (call-interactively (key-binding (kbd "RET")))
+    (should (string-match-p "\\`(ecl-mcp:kept-value [0-9]+)\\'"
+                            (ecl-mcp-repl--input)))
+    (let ((expression (ecl-mcp-repl--input)))
+      (comint-kill-input)
+      (should (string-match-p "^=> T$" (test-repl-send
+                                        (format "(eq *it* %s)" expression))))
+      ;; an evaluation of somebody else does not change it
+      (live-call "evaluate-lisp" '((code . "(list 7)"))
+                 :session ecl-mcp-eval-session)
+      (should (string-match-p "^=> (1 (:DEEP))$" (test-repl-send expression)))
+      (should (string-match-p "VALUE-NOT-KEPT" (test-repl-send
+                                                "(ecl-mcp:kept-value 123456)"))))
+    (goto-char (point-min))
+    (search-forward "b\"\n=> :C")
+    (backward-char)
+    (call-interactively (key-binding (kbd "C-c C-v i")))
+    (live-idle)
+    (should (string-match-p "kept-value [0-9]+ 2)" (live-text "*ecl-mcp inspector*")))
+    (goto-char (point-max))
+    (should-error (ecl-mcp-value-copy) :type 'user-error)))
+
+(ert-deftest ecl-mcp-repl-has-no-values-after-an-error ()
+  (test-repl
+    (test-repl-send "(progn (format t \"~%=> no~%\") (error \"No.\"))")
+    (test-repl-send "(values)")
+    (should-not (test-repl-values))))
 
 (provide 'test-repl)
 

@@ -64,18 +64,36 @@ BUFFER-A and BUFFER-B visit A and B."
     (should (re-search-forward "^Delete gone.lisp\n" nil t))
     (should (re-search-forward "^@@ -1 \\+0,0 @@ hunk 6 of 6" nil t))))
 
+(ert-deftest ecl-mcp-review-files-has-one-title-for-one-file ()
+  (test-review-with-core
+    (with-current-buffer
+        (ecl-mcp-review-request
+         (test-review-request-all
+          (test-review-file "/nowhere/gone.lisp" "gone\n" "" 'removes t
+                            'note "It is a link."))
+         t)
+      (goto-char (point-min))
+      (should (looking-at "Delete gone.lisp (propose-changes, tester 1)"))
+      (should (= 1 (how-many "Delete gone.lisp" (point-min) (point-max))))
+      (should (re-search-forward "^It is a link\\.$" nil t))
+      (should (= 1 (how-many "It is a link" (point-min) (point-max))))
+      (should (re-search-forward "^@@ -1 \\+0,0 @@ hunk 1 of 1" nil t))
+      ;; the notes are written once also when they change
+      (ecl-mcp-review--redraw-notes)
+      (should (= 1 (how-many "It is a link" (point-min) (point-max)))))))
+
 (ert-deftest ecl-mcp-review-files-are-gone-through-by-keys ()
   (test-files-with
-    (should (equal (key-binding (kbd "M-n")) #'ecl-mcp-review-next))
+    (should (equal (key-binding (kbd "n")) #'ecl-mcp-review-next))
     (should (equal (test-files-here) '("text.txt" 1)))
-    (call-interactively (key-binding (kbd "M-n")))
+    (call-interactively (key-binding (kbd "n")))
     (should (equal (test-files-here) '("text.txt" 2)))
     (call-interactively (key-binding (kbd "M-}")))
     (should (equal (test-files-here) '("c.lisp" 3)))
     (call-interactively (key-binding (kbd "M-}")))
     (call-interactively (key-binding (kbd "M-{")))
     (should (equal (test-files-here) '("c.lisp" 3)))
-    (call-interactively (key-binding (kbd "M-p")))
+    (call-interactively (key-binding (kbd "p")))
     (should (equal (test-files-here) '("text.txt" 2)))
     (dotimes (_ 4) (ecl-mcp-review-next-file))
     (should (equal (test-files-here) '("gone.lisp" 6)))
@@ -127,7 +145,7 @@ BUFFER-A and BUFFER-B visit A and B."
       (goto-char (point-min))
       (search-forward "line 30")
       (insert " mine"))
-    (cl-letf (((symbol-function 'ecl-mcp-review--ask) (lambda (_) t)))
+    (cl-letf (((symbol-function 'ecl-mcp-choice-yes-p) (lambda (_) t)))
       (ecl-mcp-review-submit))
     (with-current-buffer buffer-a
       (should (equal (buffer-string)

@@ -470,7 +470,7 @@ hunk 2: applied after the user edited it
         (goto-char (point-min))
         (search-forward "line 11\n")
         (replace-match "mine\n"))
-      (cl-letf (((symbol-function 'ecl-mcp-review--ask) (lambda (_) t)))
+      (cl-letf (((symbol-function 'ecl-mcp-choice-yes-p) (lambda (_) t)))
         (ecl-mcp-review-submit))
       (let ((text (test-server-text (test-server-result id))))
         (should (string-prefix-p "PARTIAL: 1 of 2" text))

@@ -399,9 +399,13 @@ Once it held Emacs for two seconds."
          "the rest to be turned away"
          (lambda () (= 36 (cl-count-if-not #'process-live-p clients))))
         (should (= 64 (length (ecl-mcp-socket--processes))))
-        (let ((ecl-mcp-socket-hello-seconds 0))
+        ;; One that has something to say later finds room.
+        (let ((ecl-mcp-socket-hello-seconds 0)
+              (late (test-socket--client file)))
           (ecl-mcp-test-await "the others to be let go"
-                              (lambda () (not (ecl-mcp-socket--processes)))))
+                              (lambda () (= 1 (length (ecl-mcp-socket--processes)))))
+          (should (process-live-p late))
+          (delete-process late))
         (mapc #'delete-process clients))
       (let ((client (test-socket--client file)))
         (process-send-string client "{\"method\":\"hello\",\"params\":{}}\n")

@@ -33,6 +33,24 @@
   (with-current-buffer ecl-mcp-status-buffer
     (string-match-p regexp (buffer-string))))
 
+(ert-deftest ecl-mcp-status-shows-messages-with-places ()
+  (ecl-mcp-test-with-folder folder
+    (let ((file (expand-file-name "a.lisp" folder)))
+      (with-temp-file file
+        (insert "1\n2\n3\n"))
+      (ecl-mcp--note 'error "reading %s:3 failed" file)
+      (save-window-excursion
+        (ecl-mcp-status-messages)
+        (with-current-buffer ecl-mcp--messages-buffer
+          (goto-char (point-min))
+          (search-forward "a.lisp")
+          (should (equal 3 (button-get (button-at (1- (point))) 'line)))
+          (next-error 1 t))
+        (should (equal (buffer-file-name (window-buffer)) file))
+        (with-current-buffer (window-buffer)
+          (should (= 3 (line-number-at-pos)))
+          (kill-buffer))))))
+
 (ert-deftest ecl-mcp-status-says-whose-request-and-until-when ()
   (test-status-with connection
     (setf (ecl-mcp-connection-workspace connection) "/nowhere/my-project/")

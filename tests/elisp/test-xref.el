@@ -25,7 +25,7 @@ Point is at @@, if TEXT has that."
              (switch-to-buffer (current-buffer))
              ,@body)
          (dolist (buffer (list (find-buffer-visiting file) "*xref*"))
-           (when (get-buffer buffer)
+           (when (and buffer (get-buffer buffer))
              (with-current-buffer buffer
                (set-buffer-modified-p nil))
              (kill-buffer buffer)))))))
@@ -92,7 +92,8 @@ Point is at @@, if TEXT has that."
     (should (equal (test-xref-found (ecl-mcp-xref-definitions "evaluated" nil))
                    '("(defun evaluated) xref.lisp:3")))
     (should (equal (test-xref-found (ecl-mcp-xref-references "evaluated" nil))
-                   '("EVALUATED-USER (function) xref.lisp:4")))
+                   '("EVALUATED-USER (function): \
+(defun evaluated-user () (evaluated)) xref.lisp:4")))
     ;; not even evaluated
     (goto-char (point-max))
     (insert "\n(in-package :test-nowhere)\n(defmacro (mac x) 1)\n(defclass kept () ())")
@@ -104,9 +105,10 @@ Point is at @@, if TEXT has that."
   (test-xref-in-file test-xref-text
     (live-call "load-file" '((path . "xref.lisp")))
     (should (equal (test-xref-found (ecl-mcp-xref-references "helper" "TEST-X"))
-                   '("TEST-X::USER (function) xref.lisp:5")))
+                   '("TEST-X::USER (function): (defun user (x) (helper x)) xref.lisp:5")))
     (should (equal (test-xref-found (ecl-mcp-xref-references "*seen*" "TEST-X"))
-                   '("TEST-X::HELPER (function) reads, sets xref.lisp:4")))
+                   '("TEST-X::HELPER (function) reads, sets: \
+(defun helper (x) (incf *seen*) x) xref.lisp:4")))
     (xref-find-references "helper")
     (with-current-buffer "*xref*"
       (should (string-match-p "TEST-X::USER (function)" (buffer-string))))
@@ -122,6 +124,55 @@ Point is at @@, if TEXT has that."
     (ecl-mcp-who-references "*seen*")
     (switch-to-buffer "xref.lisp")
     (should-error (ecl-mcp-who-calls "area") :type 'user-error)))
+
+(ert-deftest ecl-mcp-xref-visits-the-call ()
+  "Callers are shown where they call, not where they are defined."
+  (test-xref-in-file "\
+(defpackage :test-calls (:use :cl))
+(in-package :test-calls)
+(defun callee (x) x)
+(defmacro twice (x) `(callee (callee ,x)))
+(defun caller (x)
+  ;; (callee x)
+  \"(callee x)\"
+  (not-callee
+   (TEST-CALLS::Callee x) (callee 1))
+  (callee (callee-not (lambda () #'callee))))
+(defun not-callee (x) x)
+(defun callee-not (x) x)
+(defun recursive (x)
+  (if x 1
+      (recursive (callee x))))
+(defun expanded (x) (twice x))
+"
+    (live-call "load-file" '((path . "xref.lisp")))
+    (cl-flet ((lines ()
+                (mapcar (lambda (found)
+                          (and (string-match
+                                "::\\([^ ]*\\) .*xref.lisp:\\([0-9]+\\)\\'" found)
+                               (concat (match-string 1 found) " "
+                                       (match-string 2 found))))
+                        (test-xref-found
+                         (ecl-mcp-xref-references "callee" "TEST-CALLS")))))
+      (should (equal (lines) '("CALLER 9" "CALLER 10" "RECURSIVE 15"
+                               "EXPANDED 16")))
+      (should (equal (test-xref-found
+                      (ecl-mcp-xref-references "recursive" "TEST-CALLS"))
+                     '("TEST-CALLS::RECURSIVE (function): \
+(recursive (callee x)))) xref.lisp:15")))
+      ;; the text counts that is in the buffer, and no buffer is made for it
+      (goto-char (point-min))
+      (insert ";\n")
+      (should (equal (car (lines)) "CALLER 10"))
+      ;; a file that is not visited is read
+      (set-buffer-modified-p nil)
+      (kill-buffer)
+      (with-temp-buffer
+        (should (equal (mapcar (lambda (xref)
+                                 (xref-file-location-line (xref-item-location xref)))
+                               (ecl-mcp-xref-references "callee" "TEST-CALLS"))
+                       '(9 10 15 16)))
+        (should-not (find-buffer-visiting file))))))
 
 (ert-deftest ecl-mcp-xref-completes-names ()
   (test-xref-in-file test-xref-text

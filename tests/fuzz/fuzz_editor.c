@@ -54,6 +54,16 @@ static enum files_result read_file(void *context, struct arena *arena,
     return FILES_OK;
 }
 
+static enum files_result read_file_again(void *context, struct arena *arena,
+                                         const struct files_place *place,
+                                         const struct files_content *known,
+                                         struct files_content *out,
+                                         struct str *problem)
+{
+    (void)known;
+    return read_file(context, arena, place, 0, out, problem);
+}
+
 static enum files_result write_file(void *context, struct arena *arena,
                                     const struct files_content *expected,
                                     struct str bytes, struct str *problem)
@@ -67,8 +77,11 @@ static enum files_result write_file(void *context, struct arena *arena,
     return FILES_OK;
 }
 
-static const struct files files = {
-    .root = "/w", .locate = locate, .read = read_file, .write = write_file};
+static const struct files files = {.root = "/w",
+                                   .locate = locate,
+                                   .read = read_file,
+                                   .read_again = read_file_again,
+                                   .write = write_file};
 
 /* --- The client --------------------------------------------------------- */
 

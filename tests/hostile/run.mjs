@@ -30,6 +30,7 @@ const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
 // Ends the headings of groups that leave nothing to repair: there the check
 // follows each evaluation, otherwise the group.
 const EACH = '(each)';
+const LATE = 15; // seconds after its limit in which a stopped evaluation is answered
 
 const { values: options, positionals } = parseArgs({
     allowPositionals: true,
@@ -71,17 +72,45 @@ async function play(player, source) {
         await player.step(step);
 }
 
-// Plays STEP. A stopped evaluation must be answered within 4 s after its limit;
-// other suites run at the same time.
+// Plays STEP. A stopped evaluation must be answered soon after its limit; other
+// suites run at the same time.
 async function timed(player, step) {
     const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
     const start = performance.now();
     const seconds = limit ? Number(limit[1]) : 30; // the default of the server
-    player.seconds = seconds + 5;
+    player.seconds = seconds + LATE;
     await player.step(step);
     const took = (performance.now() - start) / 1000;
-    if (took > seconds + 4)
+    if (took > seconds + LATE)
         throw new Error(`answered after ${took.toFixed(1)} s`);
+}
+
+// Why an error has no copy: the image died, the code or ECL threw the stack
+// away, or it was read; else the answer says it.
+const NOT_FROZEN = new RegExp('ECL-MCP:IMAGE-DIED|through a non-local exit|' +
+    '^; Not frozen: |^\\d+: \\(READ\\)$|^Line \\d+, column \\d+: ', 'm');
+
+// Code that has replaced what every printer calls can only be stopped, and code
+// that harms its process may end the copy as well.
+const DESCRIBED = new RegExp('^Exact class: |is no longer frozen: its process |' +
+    '^\\[ERROR\\] ECL-MCP:TIME-LIMIT-EXCEEDED$', 'm');
+
+// The copy of the session that the error of the last answer has left can be
+// described, whatever the code has done; or the answer says why there is none.
+async function describeError(player) {
+    const { text, isError } = player.answered;
+    const [, number] = /^; Frozen as error (\d+)\.$/m.exec(text) ?? [];
+
+    if (!isError)
+        return;
+    if (number) {
+        await play(player, 'call configure-limits {"timeout":3}\n| …\n' +
+            `call describe-last-error {"error":${number}}\n* …\n`);
+        if (!DESCRIBED.test(player.answered.text))
+            throw new Error(`not described:\n${player.answered.text}`);
+        await play(player, 'call configure-limits {"timeout":30}\n| …\n');
+    } else if (!NOT_FROZEN.test(text))
+        throw new Error(`neither frozen, nor is it said why:\n${text}`);
 }
 
 async function run(player, { file, name, steps }) {
@@ -93,6 +122,8 @@ async function run(player, { file, name, steps }) {
         for (const step of steps) {
             at = step.at;
             await timed(player, step);
+            if (step.verb === 'eval')
+                await describeError(player);
             if (name.endsWith(EACH) && step.verb === 'eval')
                 await play(player, CHECK);
         }

@@ -12,29 +12,11 @@
 #include "support/imagehost.h"
 #include "wire/wire.h"
 
-static struct front *owner;
-static struct front *guest;
-
-static int set_up(void **state)
-{
-    int status = host_setup(state);
-
-    owner = host_front;
-    guest = host_join(false);
-    return status;
-}
-
-/* From now on, host_call and host_wait are those of FRONT. */
-static void as(struct front *front)
-{
-    host_front = front;
-}
-
 static void guest_leaves(void)
 {
-    host_leave(guest);
-    guest = NULL;
-    as(owner);
+    host_leave(host_guest);
+    host_guest = NULL;
+    host_as(host_owner);
 }
 
 static void finish(int64_t grace_ms)
@@ -46,24 +28,19 @@ static void finish(int64_t grace_ms)
     host_send(&frame);
 }
 
-static void expect_no_answer(struct front *front)
-{
-    assert_int_equal(front_output(front)->n, 0);
-}
-
 static void fronts_share_sessions(void **state)
 {
     (void)state;
     host_expect(1, "(defun twice (x) (* 2 x))", "=> TWICE");
-    as(guest);
+    host_as(host_guest);
     host_expect(1, "(twice 21)", "=> 42");
     host_call_in("other", 2, "(defvar *x* 7)");
     host_wait(2);
-    as(owner);
+    host_as(host_owner);
     host_call_in("other", 2, "*x*");
     host_wait(2);
     assert_string_equal(host_answer.p, "=> 7");
-    expect_no_answer(guest);
+    host_expect_quiet(host_guest);
 }
 
 /* The calls of all fronts run in the order in which they arrived. */
@@ -75,18 +52,18 @@ static void fronts_take_turns(void **state)
     host_expect(1, "(defvar *seen* nil)", "=> *SEEN*");
     host_call(2, "(sleep 0.2)");
     for (int i = 0; i < 20; i++) {
-        as(i % 2 == 0 ? guest : owner);
+        host_as(i % 2 == 0 ? host_guest : host_owner);
         (void)snprintf(code, sizeof code, "(push %d *seen*)", i);
         host_call((uint64_t)(10 + i), code);
     }
-    as(owner);
+    host_as(host_owner);
     host_call(90, "(equal *seen* (loop for i from 19 downto 0 collect i))");
     host_wait(2);
     for (int i = 1; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
     host_wait(90);
     assert_string_equal(host_answer.p, "=> T");
-    as(guest);
+    host_as(host_guest);
     for (int i = 0; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
 }
@@ -95,18 +72,18 @@ static void fronts_stop_their_own_calls_only(void **state)
 {
     (void)state;
     host_call_and_see_it_run(5, "(loop)");
-    as(guest);
+    host_as(host_guest);
     host_stop(5);
     host_call(6, "(+ 1 1)");
     host_pass(300);
-    expect_no_answer(owner);
-    expect_no_answer(guest);
-    as(owner);
+    host_expect_quiet(host_owner);
+    host_expect_quiet(host_guest);
+    host_as(host_owner);
     host_stop(6); // which is a call of the guest
     host_stop(5);
     host_wait(5);
     assert_true(host_error);
-    as(guest);
+    host_as(host_guest);
     host_wait(6);
     assert_string_equal(host_answer.p, "=> 2");
 }
@@ -118,28 +95,28 @@ static void owner_stops_the_calls_of_others(void **state)
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     host_call_and_see_it_run(2, "(loop)");
-    as(guest);
+    host_as(host_guest);
     host_call(1, "(setf *x* 2)");
     host_stop(0); // the guest is not the owner
     host_pass(300);
-    expect_no_answer(owner);
-    expect_no_answer(guest);
-    as(owner);
+    host_expect_quiet(host_owner);
+    host_expect_quiet(host_guest);
+    host_as(host_owner);
     host_stop(0);
     host_pass(300);
-    expect_no_answer(owner); // its own call keeps running
+    host_expect_quiet(host_owner); // its own call keeps running
     host_stop(2);
     host_wait(2);
-    as(guest);
+    host_as(host_guest);
     host_wait(1);
     assert_true(host_error);
     host_expect_part("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: "
                      "it was stopped.");
-    as(guest);
+    host_as(host_guest);
     host_call_and_see_it_run(2, "(loop)");
-    as(owner);
+    host_as(host_owner);
     host_stop(0);
-    as(guest);
+    host_as(host_guest);
     host_wait(2);
     assert_true(host_error);
     host_expect_part("[ERROR] ECL-MCP:STOPPED-BY-USER\nThe user stopped the "
@@ -154,10 +131,10 @@ static void front_leaves_in_a_call(void **state)
     (void)state;
     image = host_image_pid(1);
     host_expect(2, "(defvar *ran* nil)", "=> *RAN*");
-    as(guest);
+    host_as(host_guest);
     host_call_and_see_it_run(1, "(princ \"lost\") (loop)");
     host_call(2, "(push 2 *ran*)");
-    as(owner);
+    host_as(host_owner);
     host_call(3, "(list *ran* 1)");
     guest_leaves();
     host_wait(3);
@@ -174,7 +151,7 @@ static void front_leaves_a_call_that_does_not_stop(void **state)
     (void)state;
     host_expect(1, "(+ 1 1)", "=> 2");
     do {
-        as(guest ? guest : (guest = host_join(false)));
+        host_as(host_guest ? host_guest : (host_guest = host_join(false)));
         host_call_and_see_it_run(1, "(mp:without-interrupts (loop))");
         guest_leaves();
         host_call(2, "(+ 1 2)");
@@ -196,17 +173,17 @@ static void fronts_are_told_of_deaths(void **state)
 
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    as(third = host_join(false));
+    host_as(third = host_join(false));
     host_call_in("other", 1, "1");
     host_wait(1);
-    as(guest);
+    host_as(host_guest);
     host_expect(1, "*x*", "=> 1");
     host_call(2, "(ext:system (format nil \"kill -9 ~d\" (ext:getpid)))");
     host_wait(2);
     host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image was killed by "
                      "signal 9 (SIGKILL) during this evaluation.\n");
     host_expect(3, "(+ 1 1)", "=> 2");
-    as(owner);
+    host_as(host_owner);
     host_call(2, "(+ 1 2)");
     host_wait(2);
     host_expect_part(
@@ -214,11 +191,11 @@ static void fronts_are_told_of_deaths(void **state)
         "during an evaluation by someone who shares it.\n");
     host_expect_part("\n\n=> 3");
     host_expect(3, "(+ 1 3)", "=> 4");
-    as(third);
+    host_as(third);
     host_call_in("other", 2, "2");
     host_wait(2);
     assert_string_equal(host_answer.p, "=> 2");
-    as(owner);
+    host_as(host_owner);
     host_leave(third);
 }
 
@@ -239,25 +216,25 @@ static void fronts_are_told_of_restores(void **state)
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     call_operation(2, "checkpoint-session");
-    as(guest);
+    host_as(host_guest);
     host_expect(1, "(setf *x* 2)", "=> 2");
     call_operation(2, "restore-session");
     host_expect(3, "*x*", "=> 1");
-    as(owner);
+    host_as(host_owner);
     host_call(3, "*x*");
     host_wait(3);
     host_expect_part("[notice]\nSomeone who shares this session has called "
                      "restore-session:\nSession main restored to the state "
                      "after evaluation 1: (defvar *x* 1)");
     host_expect_part("\n\n=> 1");
-    as(guest);
+    host_as(host_guest);
     call_operation(4, "reset-session");
     host_begin(&frame, "main", 5, "restore-session", 0);
     wire_put_string(&frame, STR("back"));
     wire_put_int(&frame, 1);
     host_send(&frame);
     host_wait(5);
-    as(owner);
+    host_as(host_owner);
     host_call(4, "(+ 1 1)");
     host_wait(4);
     host_expect_part("[notice]\nSince the last answer this has happened 2 "
@@ -277,7 +254,7 @@ static void front_leaves_at_any_time(void **state)
         host_call(10 + i, "(defvar *x* 1)");
         host_wait(10 + i);
         host_expect_part("=> *X*");
-        as(guest);
+        host_as(host_guest);
         host_begin(&frame, "main", 1, operations[i], 0);
         host_send(&frame);
         host_call(2, "(+ 1 1)");
@@ -285,7 +262,7 @@ static void front_leaves_at_any_time(void **state)
         host_call(20 + i, "(+ 2 2)");
         host_wait(20 + i);
         host_expect_part("=> 4"); // perhaps after a notice
-        guest = host_join(false);
+        host_guest = host_join(false);
     }
 }
 
@@ -293,12 +270,12 @@ static void front_finishes_alone(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 7)", "=> *X*");
-    as(guest);
+    host_as(host_guest);
     host_call_and_see_it_run(1, "(loop)");
     host_call(2, "(+ 1 1)");
-    as(owner);
+    host_as(host_owner);
     host_call(2, "*x*");
-    as(guest);
+    host_as(host_guest);
     finish(50);
     host_wait(1);
     assert_true(host_error);
@@ -307,7 +284,7 @@ static void front_finishes_alone(void **state)
     host_call(3, "(+ 1 1)");
     host_wait(3);
     host_expect_part("the server is ending");
-    as(owner);
+    host_as(host_owner);
     host_wait(2);
     assert_string_equal(host_answer.p, "=> 7");
     host_expect(3, "*x*", "=> 7");
@@ -316,11 +293,11 @@ static void front_finishes_alone(void **state)
 static void owner_finishes_for_all(void **state)
 {
     (void)state;
-    as(guest);
+    host_as(host_guest);
     host_call_and_see_it_run(1, "(loop)");
-    as(owner);
+    host_as(host_owner);
     finish(50);
-    as(guest);
+    host_as(host_guest);
     host_wait(1);
     assert_true(host_error);
     host_call(2, "(+ 1 1)");
@@ -335,18 +312,18 @@ static void fronts_have_their_own_limits(void **state)
     uint64_t i;
 
     (void)state;
-    as(guest);
+    host_as(host_guest);
     host_call_and_see_it_run(1, "(loop)");
     for (i = 2; i <= LIMIT_PENDING_CALLS; i++)
         host_call(i, "1");
-    expect_no_answer(guest);
+    host_expect_quiet(host_guest);
     host_call(i, "1");
     host_wait(i);
     (void)snprintf(part, sizeof part, "the limit is %d calls and %u bytes",
                    LIMIT_PENDING_CALLS, LIMIT_PENDING_BYTES);
     host_expect_part("too many calls of this server are waiting");
     host_expect_part(part);
-    as(owner);
+    host_as(host_owner);
     host_call_in("other", 1, "2");
     host_wait(1);
     assert_string_equal(host_answer.p, "=> 2");
@@ -363,7 +340,7 @@ static void fronts_share_a_limit(void **state)
     (void)state;
     host_call_and_see_it_run(1, "(loop)");
     for (size_t f = 0; f < FRONTS; f++) {
-        as(fronts[f] = f == 0 ? guest : host_join(false));
+        host_as(fronts[f] = f == 0 ? host_guest : host_join(false));
         for (uint64_t i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
     }
@@ -371,7 +348,7 @@ static void fronts_share_a_limit(void **state)
     host_expect_part("of all who share the Lisp images are waiting");
     for (size_t f = 0; f < FRONTS; f++)
         host_leave(fronts[f]);
-    as(owner);
+    host_as(host_owner);
     host_stop(1);
     host_wait(1);
     host_expect(2, "3", "=> 3");
@@ -436,7 +413,7 @@ static void front_is_told_of_new_images(void **state)
     (void)state;
     assert_ok(hello(front, WIRE_VERSION, 1234));
     name = expect_welcome(front, "");
-    as(front);
+    host_as(front);
     host_call(1, "(+ 1 1)");
     host_wait(1);
     host_expect_part("[notice]\nThe Lisp images that this server used before "
@@ -444,11 +421,11 @@ static void front_is_told_of_new_images(void **state)
     host_expect_part("=> 2");
     host_expect(2, "(+ 1 1)", "=> 2");
     host_leave(front);
-    as(front = front_open(host, false));
+    host_as(front = front_open(host, false));
     assert_ok(hello(front, WIRE_VERSION, name));
     (void)expect_welcome(front, "");
     host_expect(1, "(+ 1 1)", "=> 2"); // the front knows these images
-    as(owner);
+    host_as(host_owner);
     host_leave(front);
 }
 
@@ -497,22 +474,23 @@ static void many_fronts_come_and_go(void **state)
     (void)state;
     host_expect(1, "(defvar *n* 0)", "=> *N*");
     for (size_t i = 0; i < FRONTS; i++) {
-        as(fronts[i] = host_join(false));
+        host_as(fronts[i] = host_join(false));
         host_call(1, "(incf *n*)");
     }
     for (size_t i = 0; i < FRONTS; i++) {
-        as(fronts[i]);
+        host_as(fronts[i]);
         host_wait(1);
         (void)snprintf(text, sizeof text, "=> %d", (int)i + 1);
         assert_string_equal(host_answer.p, text);
         if (i % 2 == 0)
             host_leave(fronts[i]);
     }
-    as(owner);
+    host_as(host_owner);
     host_expect(2, "*n*", "=> 100"); // the teardown frees the other half
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, host_teardown)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, host_setup_two, host_teardown)
 
 int main(int argc, char **argv)
 {

@@ -491,6 +491,32 @@ static void keeper_has_copies_that_hear_nothing(void **state)
     host_expect(6, "*x*", "=> 1");
 }
 
+/* A copy leads a group, so that the end of the image does not reach it. A
+   session of its own would cost milliseconds on a busy machine, for the system
+   divides the processors between sessions. */
+static void keeper_has_copies_in_groups_of_their_own(void **state)
+{
+    pid_t image = host_image_pid(1);
+    struct family family = {NULL, 0, 0};
+    size_t copies = 0;
+
+    (void)state;
+    call_operation("main", 2, "checkpoint-session");
+    family_find(&family, image, NULL);
+    for (size_t i = 0; i < family.n; i++) {
+        pid_t pid = family.list[i].pid;
+
+        if (!is_sleeper(pid))
+            continue;
+        copies++;
+        assert_int_equal(getpgid(pid), pid);
+        assert_int_equal(getsid(pid), getsid(image));
+    }
+    family_release(&family);
+    assert_int_equal(getpgid(image), image);
+    assert_true(copies > 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 static int make_folder(void **state)
@@ -526,6 +552,7 @@ int main(int argc, char **argv)
         TEST(keeper_is_ended_after_its_image),
         TEST(keeper_bounds_the_tasks),
         TEST(keeper_has_copies_that_hear_nothing),
+        TEST(keeper_has_copies_in_groups_of_their_own),
     };
 
     host_use(argc, argv);

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/limits.h"
+#include "image/covers.h"
 #include "image/landlock.h"
 #include "image/linux.h"
 #include "image/sandbox_enter.h"
@@ -116,7 +118,7 @@ static NO_RETURN void swap_in_one_image(void)
     struct landlock landlock;
 
     sandbox_find_places(&sandbox, "tmp/a/project", getenv("TMPDIR"), &places);
-    landlock_open(&landlock, linux_landlock_version(), &places);
+    landlock_open(&landlock, linux_landlock_version(), &places, NULL);
     if (!linux_give_up_rights() || in_image(&landlock, swap) != 0)
         _exit(1);
     _exit(in_image(&landlock, write_behind_the_link) != 0);
@@ -513,6 +515,31 @@ static void mounts_are_done_without(void **state)
     play(enter_without);
 }
 
+/* Code can make as many files as it likes whose names fit a pattern with a
+   star: they keep neither the server nor what has a fixed name from its turn.
+ */
+static void covers_are_few(void **state)
+{
+    struct covers covers = {.repository = false};
+    char path[100];
+    int workspace;
+
+    (void)state;
+    (void)snprintf(path, sizeof path,
+                   "seq -f 'user/project/%%.0f.code-workspace' %d | "
+                   "xargs touch user/project/.nvim.lua",
+                   LIMIT_COVERS + 10);
+    in_root(path);
+    workspace = open("user/project", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(workspace >= 0);
+    covers_find_roots(workspace, &covers);
+    covers_list(workspace, &sandbox, &covers);
+    assert_int_equal(covers.closed.n + covers.fixed.n, LIMIT_COVERS);
+    assert_true(paths_has(&covers.closed, ".nvim.lua"));
+    covers_release(&covers);
+    assert_int_equal(close(workspace), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -526,6 +553,7 @@ int main(void)
         TEST(mounts_give_images_a_tmp_of_their_own),
         TEST(mounts_leave_a_tmp_with_a_home),
         TEST(mounts_are_done_without),
+        TEST(covers_are_few),
     };
 
     return RUN_TESTS("mounts", tests);

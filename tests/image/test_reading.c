@@ -14,24 +14,6 @@
 /* Takes many steps, and never matches. */
 #define MUCH_WORK "([0-9] )*x"
 
-static struct front *owner;
-static struct front *guest;
-
-static int set_up(void **state)
-{
-    int status = host_setup(state);
-
-    owner = host_front;
-    guest = host_join(false);
-    return status;
-}
-
-/* From now on, host_call and host_wait are those of FRONT. */
-static void as(struct front *front)
-{
-    host_front = front;
-}
-
 /* Makes the next output, by call ID, and returns its number. */
 static int64_t make_output(uint64_t id)
 {
@@ -59,17 +41,12 @@ static void read_output(uint64_t id, int64_t output, int64_t offset,
     host_send(&frame);
 }
 
-static void expect_no_answer(struct front *front)
-{
-    assert_int_equal(front_output(front)->n, 0);
-}
-
 static void fronts_share_long_outputs(void **state)
 {
     (void)state;
     int64_t output = make_output(1);
 
-    as(guest);
+    host_as(host_guest);
     read_output(1, output, 20, "");
     host_wait(1);
     host_expect_part("10 11 12 1\n");
@@ -83,14 +60,14 @@ static void search_goes_in_steps(void **state)
     int64_t output = make_output(1);
 
     read_output(2, output, 0, MUCH_WORK);
-    expect_no_answer(owner);
+    host_expect_quiet(host_owner);
     host_call(3, "(+ 1 2)");
-    as(guest);
+    host_as(host_guest);
     read_output(1, output, 0, "");
     host_wait(1);
     host_expect_part("0 1 2 3 4 \n");
-    expect_no_answer(owner);
-    as(owner);
+    host_expect_quiet(host_owner);
+    host_as(host_owner);
     host_wait(2);
     host_expect_part("0 matches in characters 0 to ");
     host_wait(3);
@@ -101,7 +78,7 @@ static void output_is_dropped_in_a_search(void **state)
 {
     (void)state;
     read_output(2, make_output(1), 0, MUCH_WORK);
-    expect_no_answer(owner);
+    host_expect_quiet(host_owner);
     outputs_release(&host->outputs);
     host_wait(2);
     host_expect_part(" not found: outputs are numbered");
@@ -112,11 +89,11 @@ static void front_leaves_in_a_search(void **state)
     (void)state;
     int64_t output = make_output(1);
 
-    as(guest);
+    host_as(host_guest);
     read_output(1, output, 0, MUCH_WORK);
-    expect_no_answer(guest);
-    host_leave(guest);
-    as(owner);
+    host_expect_quiet(host_guest);
+    host_leave(host_guest);
+    host_as(host_owner);
     host_expect(2, "(+ 2 2)", "=> 4");
 }
 
@@ -126,15 +103,16 @@ static void nonsense_behind_a_search_is_refused(void **state)
     (void)state;
     int64_t output = make_output(1);
 
-    as(guest);
+    host_as(host_guest);
     read_output(1, output, 0, MUCH_WORK);
-    assert_int_equal(intake_feed(guest, "nonsense that is no frame", 25, 0),
-                     ST_OK);
+    assert_int_equal(
+        intake_feed(host_guest, "nonsense that is no frame", 25, 0), ST_OK);
     host_wait(1);
-    assert_int_equal(intake_feed(guest, "", 0, 0), ST_INVALID);
+    assert_int_equal(intake_feed(host_guest, "", 0, 0), ST_INVALID);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, host_teardown)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, host_setup_two, host_teardown)
 
 int main(int argc, char **argv)
 {

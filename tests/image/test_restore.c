@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checkpoints, time limits and sessions, with the real zygote and images:
    argument 1 of the program is ecl-mcp-image. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
@@ -275,6 +277,24 @@ static void limit_stops_a_loop(void **state)
     host_expect(3, "*x*", "=> 1");
 }
 
+static void limit_stops_each_of_many_loops(void **state)
+{
+    struct buf frame;
+
+    (void)state;
+    host_expect(1, "(defvar *x* (expt 3 4000))", "=> *X*");
+    for (uint64_t id = 2; id < 50; id++) {
+        host_begin(&frame, "main", id, "evaluate", 20);
+        wire_put_string(&frame, STR("code"));
+        wire_put_string(&frame, id % 2 ? STR("(loop (floor (* *x* *x*) *x*))")
+                                       : STR("(loop (make-string 100000))"));
+        host_send(&frame);
+        host_wait(id);
+        host_expect_part("[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED");
+    }
+    host_expect(50, "(= *x* (floor (* *x* *x*) *x*))", "=> T");
+}
+
 static void limit_ends_an_image_that_ignores_it(void **state)
 {
     struct buf frame;
@@ -338,15 +358,19 @@ static void limit_ends_too_many_processes(void **state)
                      "256 processes running and was ended");
     host_expect(4, "*x*", "=> 1");
     host_expect(5,
-                "(progn (ext:system \"(i=0; while [ $i -lt 1000 ]; do sleep "
-                "1000 & i=$((i+1)); done) &\") 5)",
+                "(progn (ext:system \"(until [ -e go ]; do sleep 0.05; done; "
+                "i=0; while [ $i -lt 1000 ]; do sleep 1000 & i=$((i+1)); done) "
+                "&\") 5)",
                 "=> 5");
+    // not before the answer is here
+    assert_int_equal(close(creat("go", 0600)), 0);
     for (int tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20);
         host_pass(20);
         host_call(6, "*x*");
         host_wait(6);
     }
+    assert_int_equal(unlink("go"), 0);
     host_expect(7, "*x*", "=> 1");
 }
 
@@ -448,6 +472,7 @@ int main(int argc, char **argv)
         TEST(restore_keeps_a_bounded_number),
         TEST(restore_works_with_threads),
         TEST(limit_stops_a_loop),
+        TEST(limit_stops_each_of_many_loops),
         TEST(limit_ends_an_image_that_ignores_it),
         TEST(limit_ends_the_programs_of_a_call),
         TEST(limit_ends_too_many_processes),

@@ -31,6 +31,7 @@
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static pid_t front; // this process
 static pid_t zygote;
+static pid_t zygote_group;
 
 /* --- The world ---------------------------------------------------------- */
 
@@ -278,6 +279,20 @@ static long signal_a_child(void)
     return WIFSIGNALED(status) ? 0 : -1;
 }
 
+/* In a child, for this process leads a group already. */
+static long join(pid_t group)
+{
+    int status = 1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(setpgid(0, group) < 0 ? errno : 0);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    errno = WEXITSTATUS(status);
+    return errno == 0 ? 0 : -1;
+}
+
 static int attempt_signals(void)
 {
     int wrong = 0;
@@ -293,6 +308,8 @@ static int attempt_signals(void)
     wrong += judge("F_SETOWN", own_signals_to(front), false);
     wrong += judge("kill a child", signal_a_child(), true);
     wrong += judge("kill nobody", kill(getpid(), 0), true);
+    wrong += judge("join the zygote's group", join(zygote_group), false);
+    wrong += judge("make a group", join(0), true);
     return wrong;
 }
 
@@ -491,7 +508,7 @@ static NO_RETURN void be_keeper(const struct trial *c,
         _exit(104);
     pid = fork();
     if (pid == 0) {
-        if (setsid() < 0 ||
+        if (setpgid(0, 0) < 0 ||
             sandbox_enter_image(&c->sandbox, places, prepared) != ST_OK)
             _exit(102);
         _exit(attempt_all(c));
@@ -508,8 +525,9 @@ static NO_RETURN void be_zygote(const struct trial *c)
     pid_t pid;
 
     zygote = getpid();
+    zygote_group = getpgrp();
     sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
-    landlock_open(&prepared.landlock, c->version, &places);
+    landlock_open(&prepared.landlock, c->version, &places, NULL);
     if (!linux_give_up_rights() ||
         !syscall_filter_prepare(&c->sandbox, c->version, &prepared.filter))
         _exit(101);

@@ -156,6 +156,18 @@ WARNING: GENERIC takes 2 arguments but gets 1 […]
 ERROR: The C compiler failed. error: expected expression before …
 2 forms read; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session." t)))
 
+(test the-c-compiler-is-looked-for-until-it-is-found
+  (let ((path (ecl-mcp::environment "PATH"))
+        (ecl-mcp::*present-c-compiler* nil))
+    (is (ecl-mcp::c-compiler-present-p))
+    (unwind-protect
+         (progn
+           (ecl-mcp::set-environment "PATH" "/nonexistent")
+           (is (ecl-mcp::c-compiler-present-p))
+           (setf ecl-mcp::*present-c-compiler* nil)
+           (is (not (ecl-mcp::c-compiler-present-p))))
+      (ecl-mcp::set-environment "PATH" path))))
+
 (session-test many-forms-are-compiled
   (compiles
     ((format nil "~{(defun f~d () (list (f0)))~%~}"

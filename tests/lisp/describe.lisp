@@ -42,7 +42,7 @@ Package: CL-USER, internal
 Lambda list: (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)
 Documentation: Computes the area.
 Compiler macro: yes
-Setf: function (NEW SHAPE)
+…Setf: function (NEW SHAPE)
 Defined in: …this session")
     ("With-Shape" "WITH-SHAPE [macro]
 Package: CL-USER, internal

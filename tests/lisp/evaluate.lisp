@@ -228,3 +228,24 @@ Argument package must be a string"))
   (multiple-value-bind (text failed) (call "no-such-operation")
     (is (search "no-such-operation" text))
     (is-true failed)))
+
+(session-test evaluate-keeps-values-for-editors
+  (values-of
+    ("(values (list 1) :b)" "=> (1)
+=> :B" :keep 7)
+    ("(ecl-mcp:kept-value 7)" "=> (1)")
+    ("(eq (ecl-mcp:kept-value 7) (ecl-mcp:kept-value 7 0))" "=> T")
+    ("(ecl-mcp:kept-value 7 1)" "=> :B")
+    ("(values)" "; No values" :keep 8)
+    (":again" "=> :AGAIN" :keep 7)
+    ("(ecl-mcp:kept-value 7)" "=> :AGAIN"))
+  (failures-of
+    ("(ecl-mcp:kept-value 7 1)" "[ERROR] ECL-MCP:VALUE-NOT-KEPT
+Value 1 of evaluation 7 is not kept: …"))
+  (loop for i from 100 below 164
+        do (expect nil (format nil "=> ~d" i) (format nil "~d" i) :keep i))
+  (values-of
+    ("(ecl-mcp:kept-value 100)" "=> 100"))
+  (failures-of
+    ("(ecl-mcp:kept-value 7)" "[ERROR] ECL-MCP:VALUE-NOT-KEPT
+…")))

@@ -85,7 +85,7 @@ EMPTY: unbound")
 X: 1
 Y: 3")
     ("#'area" "#<…AREA…>
-[interpreted function]
+[… function]
 name: AREA
 lambda-list: (SHAPE &OPTIONAL UNIT)
 source: …

@@ -23,6 +23,12 @@
     ("#*101" "=> #*101")
     ("#p\"/tmp/x\"" "=> #P\"/tmp/x\"")))
 
+(test printing-unfolds-layout
+  (is (equal "(LET (A) (B \"x  y\"))"
+             (ecl-mcp::unfold (format nil "(LET (A)~%    (B \"x  y\"))"))))
+  (is (equal " a b " (ecl-mcp::unfold (format nil " a~%~%   b~%  "))))
+  (is (equal "" (ecl-mcp::unfold ""))))
+
 (session-test printing-is-bounded
   (values-of
     ("(loop for i below 150 collect i)" "=> (0 1 2 …98 99 ...)")

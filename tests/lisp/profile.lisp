@@ -37,7 +37,7 @@ NIL."
     (is (null (calls-in text "UNUSED"))))
   ;; Nothing stays changed.
   (is (null ecl-mcp::*profiled*))
-  (is (matches-p "=> #<bytecompiled-function FIB …>" (answer "#'fib")))
+  (is (matches-p "=> #<…compiled-function FIB …>" (answer "#'fib")))
   (is (matches-p "…None of the 4 functions of CL-USER was called…"
                  (profile "(+ 1 1)"))))
 
@@ -119,7 +119,7 @@ no
            (is (matches-p "[profile] …F
 …" (output)))
            (is (null ecl-mcp::*profiled*))
-           (is (matches-p "=> #<bytecompiled-function F …>" (answer "#'f"))))
+           (is (matches-p "=> #<…compiled-function F …>" (answer "#'f"))))
   ;; A redefinition made meanwhile stays.
   (is (matches-p "=> 7…" (profile "(defun f (x) 7) (f 1)")))
   (is (string= "=> 7" (answer "(f 1)")))
@@ -128,7 +128,7 @@ no
   (ecl-mcp::begin-profiling (list (find-symbol "G" "CL-USER")))
   (is (string= "=> 1" (answer "(g)")))
   (is (null ecl-mcp::*profiled*))
-  (is (matches-p "=> #<bytecompiled-function G …>" (answer "#'g"))))
+  (is (matches-p "=> #<…compiled-function G …>" (answer "#'g"))))
 
 (session-test packages-that-cannot-be-profiled
   (loop for (package pattern)

@@ -26,7 +26,8 @@
   "This file.")
 
 (defvar *scratch*
-  (let ((name (format nil "~atests/" (namestring *directory*))))
+  (let ((name (format nil "~atests~@[-~a~]/" (namestring *directory*)
+                      (ext:getenv "ECL_MCP_NATIVE"))))
     (ensure-directories-exist name)
     name)
   "A directory for the tests, which is also their home directory.")
@@ -39,6 +40,9 @@
 (ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
+;; Each process that compiles native code would load it.
+(when (ext:getenv "ECL_MCP_NATIVE")
+  (require :cmp))
 ;; Without these lines ECL may replace its ASDF, or compile for a minute.
 (ext:install-bytecodes-compiler)
 (require :asdf)
@@ -64,7 +68,7 @@
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "measure"
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
-                "xref" "expand" "inspect" "run-tests" "trace"
+                "xref" "expand" "inspect" "run-tests" "trace" "replay"
                 "operations" "undefined" "structures"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))

@@ -53,4 +53,4 @@ reports a failure."
   (ecl-mcp::begin-tracing (list (find-symbol "G" "CL-USER")))
   (is (string= "=> 1" (answer "(g)")))
   (is (null ecl-mcp::*traced*))
-  (is (matches-p "=> #<bytecompiled-function G …>" (answer "#'g"))))
+  (is (matches-p "=> #<…compiled-function G …>" (answer "#'g"))))

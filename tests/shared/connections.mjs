@@ -114,10 +114,10 @@ async function greedyReader(world) {
     const keeper = await world.keep();
     const server = await world.attach();
     const front = await Front.connect(world.socket, { paused: true });
+    front.send(hello());
     const text = await server.evaluate(
         '(loop repeat 300000 do (write-line "0123456789012345678901234567890"))');
     const output = Number(/read-output id (\d+)/.exec(text)[1]);
-    front.send(hello());
     for (let id = 1; id <= 1000; id++)
         front.send(frame(KIND.READ, id, output, 0, 100000000, ''));
     assert.equal(await server.evaluate('1'), '=> 1');

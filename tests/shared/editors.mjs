@@ -30,7 +30,7 @@ async function emacsOfAnotherUser(world) {
     const listener = world.startOther(
         [process.execPath, '-e', LISTENER, socket],
         { uid: NOBODY, take: line => said.push(line) });
-    assert.ok(await listener.until(() => said.includes('ready'), 20),
+    assert.ok(await listener.until(() => said.includes('ready'), 60),
         listener.log.join('\n'));
     const server = await world.attach([], {
         env: { ECL_MCP_EMACS: socket }, capabilities: { elicitation: {} },
@@ -44,13 +44,13 @@ async function emacsOfAnotherUser(world) {
     assert.ok(!fs.existsSync(`${world.folder}/lisp/a`));
     // The server looks again, but logs the problem once.
     assert.ok(await listener.until(() =>
-        said.filter(line => line === 'connected').length > 1, 20));
+        said.filter(line => line === 'connected').length > 1, 60));
     const told = server.peer.log.filter(line =>
         line.includes(`${socket} belongs to another user and is not used`));
     assert.equal(told.length, 1, server.peer.log.join('\n'));
     await server.close();
     listener.child.stdin.end();
-    await listener.until(() => listener.closed, 20);
+    await listener.until(() => listener.closed, 60);
     assert.deepEqual(said.filter(line => line.startsWith('heard')), []);
 }
 
@@ -94,7 +94,7 @@ async function emacsFloods(world) {
         ? 512 << 10 : 64 << 10;
     assert.ok(held < most, `the server holds ${held} KiB`);
     stdout.resume();
-    assert.ok(await poll(() => sent > last, 20), 'the server stopped reading');
+    assert.ok(await poll(() => sent > last, 60), 'the server stopped reading');
     listener.close();
     await server.close('notifications/tools/list_changed');
 }

@@ -2,6 +2,7 @@
 // front.mjs: a front that speaks frames (docs/image-protocol.md) itself, over a
 // socket or the pipes of a process.
 import net from 'node:net';
+import { Waiting } from '../support/waiting.mjs';
 
 export const VERSION = 3;
 export const KIND = {
@@ -50,13 +51,13 @@ function fields(body) {
     return all;
 }
 
-export class Front {
+export class Front extends Waiting {
     #rest = Buffer.alloc(0);
-    #wake = new Set();
     #last = 0;
 
     // Reads from INPUT, unless it is PAUSED, and writes to OUTPUT.
     constructor(input, output, { paused = false } = {}) {
+        super();
         this.input = input;
         this.output = output;
         this.frames = []; // that no caller took yet
@@ -65,7 +66,7 @@ export class Front {
         input.on('error', () => {});
         input.on('close', () => {
             this.ended = true;
-            this.#wakeAll();
+            this.wakeAll();
         });
         if (!paused)
             this.resume();
@@ -100,32 +101,15 @@ export class Front {
             });
             this.#rest = this.#rest.subarray(16 + size);
         }
-        this.#wakeAll();
+        this.wakeAll();
     }
 
-    #wakeAll() {
-        for (const wake of [...this.#wake])
-            wake();
-    }
-
-    // Resolves with the value of PROBE as soon as it is true.
-    until(probe, seconds = 20) {
-        return new Promise((done, failed) => {
-            const wake = () => {
-                const found = probe();
-                if (!found)
-                    return;
-                clearTimeout(timer);
-                this.#wake.delete(wake);
-                done(found);
-            };
-            const timer = setTimeout(() => {
-                this.#wake.delete(wake);
-                failed(new Error(`front: nothing after ${seconds} s`));
-            }, 1000 * seconds);
-            this.#wake.add(wake);
-            wake();
-        });
+    // As in Waiting, but to wait in vain is an error.
+    async until(probe, seconds = 60) {
+        const found = await super.until(probe, seconds);
+        if (!found)
+            throw new Error(`front: nothing after ${seconds} s`);
+        return found;
     }
 
     send(bytes) {
@@ -151,11 +135,14 @@ export class Front {
     }
 
     // Sends a call and returns its id.
-    begin(code, session = 'main') {
+    beginCall(session, operation, ...args) {
         const id = ++this.#last;
-        this.send(frame(KIND.CALL, id, session, 'evaluate', 10000, 0,
-            'code', code));
+        this.send(frame(KIND.CALL, id, session, operation, 10000, 0, ...args));
         return id;
+    }
+
+    begin(code, session = 'main') {
+        return this.beginCall(session, 'evaluate', 'code', code);
     }
 
     async answer(id) {

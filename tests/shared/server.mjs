@@ -6,7 +6,7 @@ import { Peer, poll } from '../support/peer.mjs';
 import { Front } from './front.mjs';
 import fs from 'node:fs';
 
-const SECONDS = 20;
+const SECONDS = 60;
 
 // Another user.
 export const NOBODY = 65534;
@@ -210,7 +210,7 @@ export class World {
         for (const peer of this.#peers) {
             if (peer.status === undefined)
                 left.push('the program still runs');
-            const gone = await poll(() => peer.survivors().length === 0, 5);
+            const gone = await poll(() => peer.survivors().length === 0, 60);
             if (!gone)
                 left.push(...peer.survivors().map(p => `${p.pid} ${p.name}`));
             left.push(...peer.faults);

@@ -228,10 +228,10 @@ async function manyServers(world) {
     const keeper = await world.keep();
     const fronts = await Promise.all(Array.from({ length: 20 }, () =>
         Front.connect(world.socket)));
+    await Promise.all(fronts.map(front => front.greet()));
     const servers = await Promise.all(Array.from({ length: 4 }, () =>
         world.attach()));
     assert.equal(await servers[0].evaluate('(defvar *n* 0)'), '=> *N*');
-    await Promise.all(fronts.map(front => front.greet()));
     const seen = (await Promise.all([
         ...fronts.flatMap(f => [1, 2, 3].map(() => f.evaluate('(incf *n*)'))),
         ...servers.flatMap(s => [1, 2, 3].map(() => s.evaluate('(incf *n*)'))),
@@ -242,7 +242,53 @@ async function manyServers(world) {
     await keeper.close();
 }
 
+// Each has its own copy of the error; when one adopts, the other is told.
+async function errorIsSharedByAll(world) {
+    const tools = ['--attach', world.socket, '--tools', 'all'];
+    const keeper = await world.keep();
+    const [one, two] = await Promise.all([world.attach(tools), world.attach(tools)]);
+    const retry = (server, n, adopt) => server.call('invoke-restart',
+        { restart: 'retry-form', error: 1, code: `(setf *n* ${n})`, adopt });
+    assert.equal(await one.evaluate('(defvar *n* 0)'), '=> *N*');
+    assert.match(await one.evaluate('(/ 1 *n*)'), /; Frozen as error 1\.$/);
+    assert.equal(await two.call('evaluate-in-frame', { code: '*n*', error: 1 }),
+        '=> 0');
+    const texts = await Promise.all([retry(one, 4, false), retry(two, 5, false)]);
+    assert.match(texts[0], /^=> 1\/4\n; In a copy of error 1: /);
+    assert.match(texts[1], /^=> 1\/5\n; In a copy of error 1: /);
+    assert.equal(await one.evaluate('*n*'), '=> 0');
+    for (const [server, other, n] of [[one, two, 4], [two, one, 5]]) {
+        assert.match(await retry(server, n, true),
+            new RegExp(`^=> 1/${n}\n; Adopted: session main goes on`));
+        assert.match(await other.evaluate('*n*'), new RegExp('^\\[notice\\]\n' +
+            `[^]*has called invoke-restart with adopt:\n[^]*\n=> ${n}$`));
+    }
+    // the human of the owner, too; of those who adopt at once, one comes last
+    const human = keeper.front;
+    await human.greet();
+    const answer = (operation, ...args) =>
+        human.answer(human.beginCall('main', operation, ...args));
+    assert.equal(await answer('evaluate-in-frame',
+        'code', '(setf *n* 7)', 'error', 1), '=> 7');
+    const said = await Promise.all([retry(one, 8, true),
+        answer('invoke-restart', 'restart', 'retry-form', 'error', 1,
+            'code', '(setf *n* 9)', 'adopt', true), retry(two, 10, false)]);
+    assert.match(said[0], /=> 1\/8\n; Adopted: session main goes on/);
+    assert.match(said[1], /=> 1\/9\n; Adopted: session main goes on/);
+    const after = [await one.evaluate('*n*'), await human.evaluate('*n*'),
+        await two.evaluate('*n*')];
+    const [n] = /(8|9)$/.exec(after[0]);
+    const told = after.map((text, i) => {
+        assert.match(text, new RegExp(`=> ${n}$`));
+        return /has called invoke-restart with adopt:/.test(said[i] + text);
+    });
+    assert.deepEqual(told, [told[0], told[1], true]);
+    assert.ok(told[n === '8' ? 1 : 0]); // whose outcome did not last
+    await close({ keeper, one, two });
+}
+
 export const sharingTests = [
+    errorIsSharedByAll,
     definitionsAreShared, cancelConcernsOneCall, cancelOfOneIsNotThatOfTheOther,
     keeperIsKilled, serverIsKilled, clientHangsUp, imageIsKilled, ownerIsStopped,
     serverIsStopped, keeperIsStopped, progressGoesToTheCaller, keeperEnds, manyServers,

@@ -110,7 +110,7 @@ async function oneOfManyStarts(world) {
         world.start(listen(world.socket), { raw: true }));
     await Promise.all(peers.map(peer => peer.until(() =>
         peer.status !== undefined ||
-        peers.filter(p => p.status === '2').length === 5, 20)));
+        peers.filter(p => p.status === '2').length === 5, 60)));
     assert.equal(peers.filter(peer => peer.status === '2').length, 5);
     const server = await world.attach();
     assert.equal(await server.evaluate('(+ 1 1)'), '=> 2');
@@ -118,7 +118,7 @@ async function oneOfManyStarts(world) {
     for (const peer of peers)
         peer.child.stdin.end();
     await Promise.all(peers.map(peer =>
-        peer.until(() => peer.status !== undefined, 20)));
+        peer.until(() => peer.status !== undefined, 60)));
 }
 
 async function nobodyIsThere(world) {
@@ -165,9 +165,9 @@ async function options(world) {
         /unexpected argument/);
     const peer = world.start(['--attach', socket, '--workspace', '/']);
     assert.ok(await peer.until(() => peer.log.some(line =>
-        /--workspace and --secret apply to the file tools/.test(line)), 10));
+        /--workspace and --secret apply to the file tools/.test(line)), 60));
     peer.child.stdin.end();
-    await peer.until(() => peer.closed, 10);
+    await peer.until(() => peer.closed, 60);
     assert.equal(peer.status, '0');
 }
 

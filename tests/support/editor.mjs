@@ -4,17 +4,19 @@
 // caller takes them, and acknowledges every request unless it plays deaf.
 import fs from 'node:fs';
 import net from 'node:net';
+import { Waiting } from './waiting.mjs';
 
-export class Editor {
+export class Editor extends Waiting {
     #server;
     #socket;
-    #wake = new Set();
 
     constructor(path) {
+        super();
         this.path = path;
         this.heard = []; // messages, oldest first
         this.deaf = false;
         this.connections = 0;
+        this.longest = 0; // bytes of the longest line
         this.faults = [];
     }
 
@@ -44,49 +46,23 @@ export class Editor {
         socket.on('close', () => {
             if (this.#socket === socket)
                 this.#socket = undefined;
-            this.#wakeAll();
+            this.wakeAll();
         });
     }
 
     #hear(line) {
         let message;
+        this.longest = Math.max(this.longest, Buffer.byteLength(line));
         try {
             message = JSON.parse(line);
         } catch {
             this.faults.push(`the editor heard ${line.slice(0, 200)}`);
-            return this.#wakeAll();
+            return this.wakeAll();
         }
         if (message.id !== undefined && message.method && !this.deaf)
             this.notify('received', { id: message.id });
         this.heard.push({ message, line });
-        this.#wakeAll();
-    }
-
-    #wakeAll() {
-        for (const wake of [...this.#wake])
-            wake();
-    }
-
-    // Resolves with the value of PROBE as soon as it is true; undefined after
-    // SECONDS.
-    until(probe, seconds) {
-        const now = probe();
-        if (now)
-            return Promise.resolve(now);
-        return new Promise(done => {
-            const end = found => {
-                clearTimeout(timer);
-                this.#wake.delete(wake);
-                done(found);
-            };
-            const wake = () => {
-                const found = probe();
-                if (found)
-                    end(found);
-            };
-            const timer = setTimeout(end, 1000 * seconds);
-            this.#wake.add(wake);
-        });
+        this.wakeAll();
     }
 
     get connected() {
@@ -94,6 +70,7 @@ export class Editor {
     }
 
     send(line) {
+        this.longest = Math.max(this.longest, Buffer.byteLength(line));
         this.#socket?.write(line + '\n');
     }
 

@@ -27,6 +27,8 @@ static const char *start_folder;
 
 struct supervisor *host;
 struct front *host_front;
+struct front *host_owner;
+struct front *host_guest;
 struct buf host_answer;
 bool host_error;
 static uint64_t answer_id;
@@ -96,6 +98,25 @@ int host_setup(void **state)
     (void)state;
     host_start(NULL, NULL);
     return 0;
+}
+
+int host_setup_two(void **state)
+{
+    int status = host_setup(state);
+
+    host_owner = host_front;
+    host_guest = host_join(false);
+    return status;
+}
+
+void host_as(struct front *front)
+{
+    host_front = front;
+}
+
+void host_expect_quiet(struct front *front)
+{
+    assert_int_equal(front_output(front)->n, 0);
 }
 
 int host_teardown(void **state)

@@ -14,7 +14,7 @@
 #include "supervisor/intake.h"
 #include "supervisor/supervisor.h"
 
-#define HOST_PATIENCE_MS 20000
+#define HOST_PATIENCE_MS 60000
 
 /* Set by the last host_wait. */
 extern struct supervisor *host;
@@ -38,6 +38,17 @@ void host_start(const char *path, const char *workspace);
 /* Adds a front, which has said HELLO; removes one. */
 struct front *host_join(bool owner);
 void host_leave(struct front *front);
+
+/* Starts as host_setup does, with two fronts; the owner's is host_front. */
+extern struct front *host_owner;
+extern struct front *host_guest;
+int host_setup_two(void **state);
+
+/* From now on, host_call and host_wait are those of FRONT. */
+void host_as(struct front *front);
+
+/* Fails if FRONT has something to send. */
+void host_expect_quiet(struct front *front);
 
 /* Rounds of the host's work so far. */
 extern size_t host_turns;

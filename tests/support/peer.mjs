@@ -8,8 +8,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { family, info, lives } from './proc.mjs';
+import { Waiting } from './waiting.mjs';
 
 export const MARK = 'ECL_MCP_TEST_RUN';
+
+// Seconds that an awaited event may take on a busy machine, at least.
+export const PATIENCE = 60;
 
 // Calls PROBE every MS until its value is true, and returns that; undefined
 // after SECONDS. For things without events: files and foreign processes.
@@ -66,13 +70,13 @@ class Lines {
     }
 }
 
-export class Peer {
-    #wake = new Set();
+export class Peer extends Waiting {
     #seen = new Map();
 
     // COMMAND is the program and its arguments; TAKE gets each line of stdout,
     // unless that is RAW and the caller's. UID: another user.
     constructor(command, { cwd, env, take, raw = false, uid }) {
+        super();
         this.lines = 0;
         this.log = [];
         this.faults = []; // that no program under test may have
@@ -104,50 +108,23 @@ export class Peer {
         this.child.stdout.on('error', () => {});
         this.child.on('error', error => {
             this.faults.push(`cannot start: ${error.message}`);
-            this.#wakeAll();
+            this.wakeAll();
         });
         this.child.on('exit', (code, signal) => {
             this.status = signal ? signal.replace('SIG', '') : String(code);
-            this.#wakeAll();
+            this.wakeAll();
         });
         this.child.on('close', () => {
             if (this.stdout.finish().length)
                 this.faults.push('stdout: the last line has no line end');
             this.closed = true;
-            this.#wakeAll();
+            this.wakeAll();
         });
     }
 
     #feed(lines, chunk) {
         lines.feed(chunk);
-        this.#wakeAll();
-    }
-
-    #wakeAll() {
-        for (const wake of [...this.#wake])
-            wake();
-    }
-
-    // Resolves with the value of PROBE as soon as it is true; undefined after
-    // SECONDS. PROBE is called again whenever something arrives.
-    until(probe, seconds) {
-        const now = probe();
-        if (now)
-            return Promise.resolve(now);
-        return new Promise(done => {
-            const end = found => {
-                clearTimeout(timer);
-                this.#wake.delete(wake);
-                done(found);
-            };
-            const wake = () => {
-                const found = probe();
-                if (found)
-                    end(found);
-            };
-            const timer = setTimeout(end, 1000 * seconds);
-            this.#wake.add(wake);
-        });
+        this.wakeAll();
     }
 
     // Resolves when the pipe has taken BYTES, or can take nothing more.

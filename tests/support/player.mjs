@@ -8,10 +8,21 @@ import path from 'node:path';
 import { Fault, cut } from './fault.mjs';
 import { match, matchLines, member, parseJson, parsePattern, print }
     from './pattern.mjs';
-import { Peer, poll } from './peer.mjs';
+import { PATIENCE, Peer, poll } from './peer.mjs';
 import { command, lives } from './proc.mjs';
 import { MODERN, expand, words } from './transcript.mjs';
 import { VERBS } from './verbs.mjs';
+
+// What a load or a run of tests prints when it takes longer than two seconds.
+const PROGRESS =
+    /^; (?:compiling \S+|form \d+ of \S+|\d+ of \d+ tests, \d+ failed)(?:\n|$)/m;
+
+function withoutProgress(text) {
+    if (!PROGRESS.test(text))
+        return text;
+    return text.replace(new RegExp(PROGRESS, 'gm'), '')
+        .replace(/^\[stdout\]\n(?:\n|$)/m, '').replace(/\n+$/, '');
+}
 
 const NAMESPACE = 'io.modelcontextprotocol';
 const ELICITATION = 'elicitation/create';
@@ -34,7 +45,7 @@ function requestIds(text) {
 export class Player {
     // OPENS: the first call runs the handshake. GRACE: the seconds within which
     // the family of a program that has ended must be gone.
-    constructor({ program, folder, home, show, opens, grace = 3 }) {
+    constructor({ program, folder, home, show, opens, grace = PATIENCE }) {
         this.program = program;
         this.folder = folder; // the working directory, the transcript's own
         this.home = home;
@@ -44,7 +55,7 @@ export class Player {
         this.names = {};
         this.env = {};
         this.under = [];
-        this.seconds = 10;
+        this.seconds = PATIENCE;
         this.calls = 0;
         this.editorRequests = new Map(); // @name: the id of a request to the editor
         this.#forget();
@@ -315,11 +326,16 @@ export class Player {
             result && member(result, 'structuredContent')), node);
         if (wrong)
             throw new Fault(wrong);
-        const text = member(member(result, 'content').list[0], 'text').value;
+        let text = member(member(result, 'content').list[0], 'text').value;
         const isError = member(result, 'isError').type === 'true';
+        this.answered = { text, isError };
         if (id !== 'recheck')
             this.show(isError ? '!' : '=', this.texts.get(id), text);
         const lines = step.text.map(line => expand(line, this.names));
+        if (!lines.some(line => line.startsWith('; ') && PROGRESS.test(`${line}\n`)))
+            text = withoutProgress(text);
+        if (!lines.some(line => line.includes('Frozen as')))
+            text = text.replace(/\n; Frozen as error \d+\.(?=\n|$)/, '');
         if (isError !== (step.isError ?? isError) ||
             !matchLines(lines, text, this.names))
             throw new Fault(`got ${isError ? 'the failure' : 'the text'}\n` +
@@ -348,8 +364,10 @@ export class Player {
 
     // --- the end ---
 
-    // Waits until the program has ended with STATUS, and its whole family, too.
+    // Waits until the program has ended with STATUS, and its whole family, too. A
+    // busy machine takes up to five times as long as an idle one.
     async exit(status, seconds) {
+        seconds *= 5;
         const peer = this.running();
         this.ending = true;
         await peer.until(() => peer.status !== undefined, seconds);
@@ -397,7 +415,8 @@ export class Player {
         const front = this.#front(all);
         const isSleeper = p => p.name === 'mcp-sleeper';
         const isKeeper = p => p.name === 'ecl-mcp-keeper';
-        const images = all.filter(p => !isSleeper(p) && !isKeeper(p) && /ecl-mcp-image$/.test(
+        const images = all.filter(p => !isSleeper(p) && !isKeeper(p) &&
+            p.name !== 'mcp-compiler' && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
         // Each live image leads its own session of processes, even when its
         // zygote is gone and the front has become its parent.

@@ -10,7 +10,8 @@ const TEXT_LIMIT = 2048;
 const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
     'system', 'symbol', 'function', 'variable', 'class', 'action', 'id', 'kind',
     'limit', 'pattern', 'name', 'type', 'old', 'new', 'all', 'dry-run',
-    'regex', 'delete', 'edits', 'direction', 'to', 'show']);
+    'regex', 'delete', 'edits', 'direction', 'to', 'show', 'error', 'frame',
+    'runs']);
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];

@@ -7,7 +7,7 @@ import { editorWords } from './editorwords.mjs';
 import { Fault, cut } from './fault.mjs';
 import { match, matchLines, matchText, parseJson, parsePattern }
     from './pattern.mjs';
-import { kill, poll } from './peer.mjs';
+import { PATIENCE, kill, poll } from './peer.mjs';
 import { lives, memory } from './proc.mjs';
 import { toolsFaults } from './toolrules.mjs';
 import { MODERN, expand, unescapeBytes, words } from './transcript.mjs';
@@ -73,7 +73,7 @@ export const VERBS = {
         fs.writeFileSync(file, text && text + '\n');
     },
     deadline(rest) {
-        this.seconds = +rest;
+        this.seconds = +rest < 1 ? +rest : Math.max(+rest, PATIENCE);
     },
 
     // --- messages ---

@@ -46,10 +46,22 @@ test('approval: invisible characters are shown where a call is edited, and stay'
         'the code');
     });
 
+test('approval: what code can do is seen before it, even if it is long',
+    { ...quick(QUEUE), height: 16 }, async emacs => {
+        await ask(emacs, 1, `(list ${'1\n'.repeat(60)} (delete-file "x")
+            (run-program "y" nil))`);
+        await review(emacs, QUICK);
+        const lines = (await emacs.screen()).split('\n');
+        const at = pattern => lines.findIndex(line => pattern.test(line));
+        check(at(/^Operators/) > 0 && at(/file +delete-file/) > at(/^Operators/) &&
+            at(/process +run-program/) > 0 && at(/^\| \(list 1/) > at(/delete-file/),
+        lines.join('\n'));
+        check(lines.every(line => !/\(delete-file/.test(line)), 'the end is shown');
+    });
+
 test('approval: lines of a client do not pass for ours', quick(QUEUE),
     async emacs => {
-        await ask(emacs, 1, `1\nOperators\n  known-pure   car
-  from the text alone, without running it: a hint, not a sandbox
+        await ask(emacs, 1, `1\nOperators, from the text alone: a hint, not a sandbox\n  known-pure   car
 Code, read in package CL-USER\n(car x)`);
         await emacs.eval(`(ecl-mcp-test-ask 2 "some-tool"
             '((a . "1\nb: 2\nc: 3")))`);
@@ -88,7 +100,8 @@ test('approval: the title is shown when its window is narrow', quick(
            '((display-buffer-use-some-window)))`), async emacs => {
     await ask(emacs, 1, '(car x)');
     await review(emacs, QUICK);
-    await emacs.see(/#1 · claude/);
+    // Whatever is cut, the time is not.
+    await emacs.see(/#1 · claude\S* .*… · 1 of 1 · \d+ (?:s|min) left/);
     const screen = await emacs.screen();
     const below = screen.replace(/#1.*/, '');
     check(/claude 1\.0 in \S+ wants evaluate-lisp/.test(below) &&
@@ -103,8 +116,8 @@ test('approval: a question with a name that is too wide', quick(),
         await emacs.see(/… in \S+ wants evaluate-lisp \(dangerous\)\. Allow once\?/);
     });
 
-test('approval: format and key signs of Emacs in a name are text', quick(),
-    async emacs => {
+test('approval: format and key signs of Emacs in a name are text',
+    { ...quick(), width: 100 }, async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . "%s %d \`a' \\\\[quit] \\\\=x")))`);
         await emacs.until('(ecl-mcp-approval-prompt-request)');
@@ -153,7 +166,7 @@ test('approval: a call that is too long to be shown', quick(
     await settle(emacs, 2 * QUICK);
     await emacs.keys('y');
     await emacs.see(/too long to show: n denies it, e edits it/);
-    for (const key of ['!', 'A']) {
+    for (const key of ['!', '*']) {
         await settle(emacs, 2 * QUICK);
         await emacs.eval('(message nil)');
         await emacs.keys(key);

@@ -97,6 +97,15 @@ for (const [name, act] of [
         await emacs.eval(busy(1.2, 'nil'));
         await all(emacs, 'stop');
     }],
+    ['C-g puts all of them off', async emacs => {
+        await question(emacs);
+        await emacs.keys('C-g');
+        await emacs.see(new RegExp(`${LIMIT} requests wait; `));
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.5);
+        await review(emacs);
+        await emacs.keys('S');
+        await all(emacs, 'stop');
+    }],
     ['C-g, then an end while Emacs is busy', async emacs => {
         await question(emacs);
         await emacs.keys('C-g');
@@ -106,7 +115,7 @@ for (const [name, act] of [
     ['an end while Emacs is busy, then C-g and s', async emacs => {
         await question(emacs);
         const ends = emacs.eval(busy(1, END.lost));
-        await emacs.keys('s', 'C-g');
+        await emacs.now('s', 'C-g');
         await ends;
         await emacs.until('(null ecl-mcp-requests)');
     }],

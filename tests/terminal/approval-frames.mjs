@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-frames.mjs: approvals without a frame and with several frames, and in
 // an Emacs that was busy when a key was typed.
-import { QUICK, ask, asking, decided, open, question, quick, review,
-    settle } from './asking.mjs';
+import { QUICK, ask, asking, decided, open, question, quick, review, settle,
+    whileBusy } from './asking.mjs';
 import { check, kill, pause, test } from './terminal.mjs';
 
 const WINDOW = '(get-buffer-window "*ecl-mcp approval*" t)';
@@ -68,30 +68,28 @@ test('approval: nothing comes up while a macro is defined elsewhere', daemon(
     await emacs.never(WINDOW, 1.5);
 });
 
-// Keeps Emacs busy for SECONDS after FORM, in which it hears no timer and no key.
-const busy = (form, seconds) => `(progn ${form} (redisplay)
-    (call-process "sleep" nil nil nil "${seconds}") nil)`;
-
 test('approval: a key typed while Emacs was busy, and what it was shown meanwhile',
     asking(`(setq ecl-mcp-approval-style 'queue)`), async emacs => {
         await ask(emacs, 1, '(car x)');
         // It came up and Emacs was busy: the key may be older.
-        emacs.eval(busy('(ecl-mcp-review)', 2));
-        await pause(1500);
-        await emacs.keys('y');
+        await whileBusy(emacs, '(ecl-mcp-review)', async () => {
+            await pause(1500);
+            await emacs.now('y');
+        });
         await emacs.see(/Ignored y: it was typed while Emacs was busy/);
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         kill(emacs.pid, 'STOP');
         await pause(1000);
         const shown = emacs.eval('(ecl-mcp-approval-window--draw)');
-        await emacs.keys('y');
+        await emacs.now('y');
         kill(emacs.pid, 'CONT');
         await shown;
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         // It was there long before.
-        emacs.eval(busy('', 2));
-        await pause(1500);
-        await emacs.keys('y');
+        await whileBusy(emacs, '', async () => {
+            await pause(1500);
+            await emacs.now('y');
+        });
         await decided(emacs, 1, 'approve');
     });
 
@@ -101,13 +99,13 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         async emacs => {
             await ask(emacs, 1, '(car x)');
             await where(emacs);
-            emacs.eval(busy('', 5));
-            await pause(300);
-            for (const key of ['x', 'y', 'n']) {
-                await emacs.keys(key);
-                await pause(450);
-            }
-            await emacs.eval('t'); // it is no longer busy
+            await whileBusy(emacs, '', async () => {
+                await pause(300);
+                for (const key of ['x', 'y', 'n']) {
+                    await emacs.now(key);
+                    await pause(450);
+                }
+            });
             await emacs.never('(ecl-mcp-test-decision 1)', 1.5);
             await emacs.keys('y');
             await decided(emacs, 1, 'approve');

@@ -13,10 +13,19 @@ const untouched = async emacs => check(await emacs.eval(
     '(with-current-buffer "*scratch*" (buffer-modified-p))') === 'nil',
 await emacs.text(SCRATCH));
 
+const always = async emacs => {
+    await emacs.see(/Allow always, in this project\?/);
+    await emacs.until(HERE);
+};
+
+// Keys that work and are not in the legend: it has no room, or a better one.
+const SILENT = ['v', 'Space', '?', 's', 'A'];
+
 // The keys of a question, and what each of them leads to.
 const ANSWERS = {
     y: emacs => decided(emacs, 1, 'approve'),
     n: emacs => decided(emacs, 1, 'deny'),
+    S: emacs => decided(emacs, 1, 'stop'),
     s: emacs => decided(emacs, 1, 'stop'),
     N: async emacs => {
         await emacs.see(/Deny, because:/);
@@ -30,10 +39,8 @@ const ANSWERS = {
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
     },
-    A: async emacs => {
-        await emacs.see(/Allow always, in this project\?/);
-        await emacs.until(HERE);
-    },
+    '*': always,
+    A: always,
     D: emacs => emacs.see(/Deny always, in this project\?/),
     v: emacs => emacs.until(HERE),
     q: emacs => emacs.see(/#1 waits; M-x ecl-mcp-review/),
@@ -49,15 +56,36 @@ for (const [key, leads] of Object.entries(ANSWERS))
         await question(emacs, 1, QUICK);
         const legend = (await emacs.screen()).split('\n').find(
             line => /^ y allow/.test(line)) ?? '';
-        check(key === 'v' || key === 'Space' || key === '?' ||
-            legend.includes(`${key} `), legend);
+        check(SILENT.includes(key) || legend.includes(`${key} `), legend);
         await emacs.keys(key);
         await leads(emacs);
         await untouched(emacs);
     });
 
+test('approval: what a key says while a question is open is shown whole', quick(),
+    async emacs => {
+        await emacs.eval('(setq last-command (quote forward-char))');
+        await ask(emacs, 1, '(car x)', ':remember :false');
+        await question(emacs, 1, QUICK);
+        // From the question to the window of the request, whose keys then count.
+        await emacs.eval(`(progn (run-at-time 0 nil (lambda ()
+            (select-window (get-buffer-window ecl-mcp-approval-buffer)))) nil)`);
+        await emacs.until(HERE);
+        await settle(emacs);
+        await emacs.keys('!');
+        await emacs.see(
+            /^ ?No rule can allow this: a rule of the server says to ask each time/m);
+        await emacs.see(/Allow once\?/);
+        // Who puts it off there is not asked any more.
+        await emacs.keys('C-g');
+        await emacs.until('(= 0 (minibuffer-depth))');
+        await emacs.until('(not (get-buffer-window ecl-mcp-approval-buffer))');
+        await open(emacs, 1);
+    });
+
 for (const key of ['y', 'n'])
-    test(`approval: ${key} pressed twice counts once, and never as text`, asking(),
+    test(`approval: ${key} pressed twice counts once, and never as text`, asking(
+        '(setq ecl-mcp-typing--late 3)'),
         async emacs => {
             for (const [id, ms] of [[1, 100], [2, 250], [3, 380], [4, 600]]) {
                 await ask(emacs, id, '(car x)');
@@ -74,6 +102,17 @@ for (const key of ['y', 'n'])
             await emacs.until(`(eq ?${key} (char-before))`);
         });
 
+test('approval: q held down is never text', quick(POPUP), async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await emacs.until(WINDOW);
+    await review(emacs, QUICK);
+    await emacs.now('q', 'q', 'q', 'q', 'q', 'q');
+    await emacs.until(`(not ${HERE})`);
+    await pause(300);
+    await untouched(emacs);
+    await open(emacs, 1);
+});
+
 test('approval: other keys in a question are ignored, and say so', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
@@ -85,7 +124,7 @@ test('approval: other keys in a question are ignored, and say so', asking(),
             await emacs.eval('(ecl-mcp-approval-window-notice nil)');
         }
         await untouched(emacs);
-        await emacs.keys('y', 'Enter');
+        await emacs.now('y', 'Enter');
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await untouched(emacs);
         await open(emacs, 1);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-moments.mjs: every key of an answer, typed right before a request
-// comes up, while it is shown, and right after it has gone, in buffers of all
-// kinds. What is decided was on the screen, selected and settled, and no such
+// comes up, while it is shown, held down meanwhile, and right after it has gone, in
+// buffers of all kinds. What is decided was on the screen, selected and settled, and no such
 // key becomes text.
 import path from 'node:path';
 import { ROOT, check, lisp, pause, test } from './terminal.mjs';
 import { ask, decision, quick, settle } from './asking.mjs';
 
-const KEYS = ['y', 'n', 'N', 'e', '!', 'A', 'D', 's', 'q', '?', 'Space'];
-const DECIDES = { y: 'approve', n: 'deny', s: 'stop' };
+const KEYS = ['y', 'n', 'N', 'e', '!', '*', 'A', 'D', 'S', 's', 'q', '?',
+    'Space'];
+const DECIDES = { y: 'approve', n: 'deny', S: 'stop', s: 'stop' };
 const PACKAGES = '/usr/share/emacs/site-lisp/elpa/*'; // compiled, of Debian
 
 // FORM where FEATURE, of a package, can be loaded.
@@ -56,17 +57,14 @@ async function back(emacs, kind) {
         (ecl-mcp-answer request '((decision . "none"))))`);
     do {
         await emacs.keys('C-g');
-        await pause(50);
     } while (await emacs.eval(`(and (= 0 (minibuffer-depth))
         (not overriding-terminal-local-map) (not isearch-mode))`) === 'nil');
     await emacs.eval(`(progn
         (delete-other-windows) (switch-to-buffer test-buffer)
         (ignore-errors ${kind.reset ?? 'nil'})
         (setq last-command nil last-command-event nil) nil)`);
-    if (kind.begin) {
+    if (kind.begin)
         await emacs.keys(...kind.begin);
-        await pause(50);
-    }
 }
 
 const shown = id => `(or (ecl-mcp-approval-prompt-request)
@@ -75,27 +73,40 @@ const shown = id => `(or (ecl-mcp-approval-prompt-request)
              'ecl-mcp-approval-window--request
              (get-buffer "*ecl-mcp approval*"))))))`;
 
+// Asks about ID and waits until that is settled; returns the text of the buffer.
+async function askAndSettle(emacs, kind, id) {
+    await ask(emacs, id, '(car x)');
+    if (kind.text)
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
+    else if (!kind.begin)
+        await emacs.until(shown(id));
+    else
+        await pause(400);
+    await settle(emacs);
+    return emacs.text(TEXT);
+}
+
 // What each moment does with KEY about the request ID; the decision that may be.
 const MOMENTS = {
     before: async (emacs, kind, key, id) => {
-        await Promise.all([emacs.keys(key), ask(emacs, id, '(car x)')]);
+        await Promise.all([emacs.now(key), ask(emacs, id, '(car x)')]);
         return [];
     },
     during: async (emacs, kind, key, id) => {
-        await ask(emacs, id, '(car x)');
-        if (kind.text)
-            await emacs.until('(ecl-mcp-approval-prompt-request)');
-        else if (!kind.begin)
-            await emacs.until(shown(id));
-        else
-            await pause(400);
-        await settle(emacs);
-        const text = await emacs.text(TEXT);
+        const text = await askAndSettle(emacs, kind, id);
         await emacs.keys(key);
         await pause(300);
         if (kind.text)
             check(text === await emacs.text(TEXT), `${key} became text`);
         return kind.text && DECIDES[key] ? [DECIDES[key]] : [];
+    },
+    'held during': async (emacs, kind, key, id) => {
+        const text = await askAndSettle(emacs, kind, id);
+        await emacs.now(...Array(8).fill(key)); // nobody answers like that
+        await pause(400);
+        if (kind.text)
+            check(text === await emacs.text(TEXT), `${key} became text`);
+        return [];
     },
     after: async (emacs, kind, key, id) => {
         await ask(emacs, id, '(car x)');
@@ -121,7 +132,7 @@ for (const [name, kind] of Object.entries(KINDS))
         test(`approval: every key ${moment} a request, in ${name}`, quick(`
             (load ${lisp(path.join(ROOT, 'tests/terminal/moments.el'))} nil t)
             (defvar test-missing nil)
-            (setq ecl-mcp-approval-idle-writing 0.3)`), async emacs => {
+            (setq ecl-mcp-approval-idle-writing 0.3 ecl-mcp-typing--late 4)`), async emacs => {
             // A large package takes its time to load.
             await emacs.eval(`(progn (switch-to-buffer "test") ${kind.form}
                 (defvar test-buffer (window-buffer)) nil)`, 60);
@@ -138,7 +149,7 @@ for (const [name, kind] of Object.entries(KINDS))
                 await back(emacs, kind);
                 const right = await act(emacs, kind, key, id);
                 if (right.length)
-                    await emacs.until(`(ecl-mcp-test-decision ${id})`, 3);
+                    await emacs.until(`(ecl-mcp-test-decision ${id})`);
                 const is = await decision(emacs, id);
                 check((is || 'none') === (right[0] ?? 'none'),
                     `${key}: ${is}, not ${right}\n${await emacs.look()}`);

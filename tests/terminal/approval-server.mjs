@@ -7,7 +7,7 @@ import { Peer, kill } from '../support/peer.mjs';
 import { QUICK, settle } from './asking.mjs';
 import { ROOT, check, pause, test } from './terminal.mjs';
 
-const SECONDS = 20; // that each step of a server under test may take
+const SECONDS = 60; // that each step of a server under test may take
 const options = { form: `(progn
     (require 'ecl-mcp-approval) (require 'ecl-mcp-review)
     (require 'ecl-mcp-socket)
@@ -172,7 +172,7 @@ served('a client is kept waiting while its human thinks',
         await question(emacs);
         await client.until(({ method, params }) =>
             method === 'notifications/progress' &&
-            params.progressToken === 'token', 15);
+            params.progressToken === 'token');
         await emacs.keys('y');
         check(!(await call.answer).result.isError, 'denied');
     });
@@ -205,7 +205,7 @@ served('an Emacs that is stopped while its human is asked', async (emacs, client
     kill(emacs.pid, 'STOP');
     let processes;
     try {
-        await emacs.keys('y'); // too late, or too early
+        await emacs.now('y'); // too late, or too early
         const denied = (await first.answer).result;
         check(denied.isError && /approv|decision/.test(denied.content[0].text),
             denied.content[0].text);
@@ -228,7 +228,7 @@ served('an Emacs that is stopped while its human is asked', async (emacs, client
     await emacs.keys('y');
     check(!(await next.answer).result.isError, 'denied');
     check(fs.existsSync(ran), 'it did not run');
-}, ['--approval-timeout', '3']);
+}, ['--approval-timeout', '10']);
 
 served('a grant answers later calls', async (emacs, client) => {
     const first = client.call('load-system', { system: 'no-such-system' });

@@ -2,7 +2,7 @@
 // approval-stray.mjs: keys, clicks and pasted text that were meant for something
 // else, on every way to an answer that we could think of.
 import { GRACE, QUICK, SCRATCH, ask, asking, decided, open, question, quick,
-    review, settle } from './asking.mjs';
+    review, settle, whileBusy } from './asking.mjs';
 import { check, kill, pause, test } from './terminal.mjs';
 
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
@@ -26,7 +26,7 @@ test('approval: a key after those that a command has read', asking(
     await settle(emacs, GRACE);
     await emacs.keys('y');
     await settle(emacs, GRACE);
-    await emacs.keys('y', 'y'); // one too many
+    await emacs.now('y', 'y'); // one too many
     await undecided(emacs);
     await emacs.keys('F5');
     await settle(emacs, GRACE);
@@ -80,6 +80,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             await settle(emacs, GRACE);
             await emacs.bytes('\x1b[Iy'); // held down in another program
             await undecided(emacs);
+            await settle(emacs, GRACE);
             await emacs.keys('y');
             await decided(emacs, 1, 'approve');
         });
@@ -163,10 +164,8 @@ test('approval: a key in a transient map, and no question meanwhile', quick(),
 test('approval: keys that are typed ahead of a question', asking(),
     async emacs => {
         await emacs.keys('M->');
-        emacs.eval(`(progn (ecl-mcp-test-code 1 "(car x)")
-            (call-process "sleep" nil nil nil "2") nil)`);
-        await pause(300);
-        await emacs.keys('y');
+        await whileBusy(emacs, '(ecl-mcp-test-code 1 "(car x)")',
+            () => emacs.now('y'));
         await emacs.until(`(string-suffix-p "y" ${SCRATCH})`);
         await open(emacs, 1);
         await emacs.keys('C-a');
@@ -262,7 +261,7 @@ test('approval: a request that is withdrawn while Emacs is stopped', asking(),
         await ask(emacs, 1, '(car x)');
         await question(emacs);
         kill(emacs.pid, 'STOP');
-        await emacs.keys('y');
+        await emacs.now('y');
         const withdrawn = emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
             (params . ((id . 1) (reason . "timed out")))))`);
         await pause(2000);
@@ -288,21 +287,22 @@ test('approval: a request is announced once, and not in the way', quick(
     await emacs.see(/^M-x y$/m);
 });
 
-test('approval: C-g takes an answer back, also while Emacs is busy', asking(QUEUE),
+test('approval: C-g takes an answer back, also while Emacs is busy', asking(
+    `${QUEUE} (setq ecl-mcp-approval-grace 2)`),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await review(emacs);
         await emacs.keys('y', 'C-g');
-        await undecided(emacs);
+        await emacs.never('(ecl-mcp-test-decision 1)', 3);
         await review(emacs);
         await emacs.keys('y');
-        await pause(100);
-        const busy = emacs.eval(`(let ((inhibit-quit t) (end (+ 1.5 (float-time))))
-            (while (< (float-time) end)) nil)`);
-        await pause(700); // by now it would have been an answer
-        await emacs.keys('C-g');
+        const busy = emacs.eval(`(let ((inhibit-quit t))
+            (ecl-mcp-test-title "busy") (while (not quit-flag)) nil)`, 60);
+        await emacs.titled('busy');
+        await pause(2500); // by now it would have been an answer
+        await emacs.now('C-g');
         await busy;
-        await undecided(emacs);
+        await emacs.never('(ecl-mcp-test-decision 1)', 3);
         await review(emacs);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
@@ -336,7 +336,7 @@ test('approval: a question whose request is behind another frame', quick(),
     });
 
 test('approval: a key that is slow and was meant for the request before',
-    asking(QUEUE), async emacs => {
+    asking(`${QUEUE} (setq ecl-mcp-approval-idle 300)`), async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
         await review(emacs);
@@ -345,6 +345,9 @@ test('approval: a key that is slow and was meant for the request before',
         await pause(700); // a slow connection
         await emacs.keys('y');
         await undecided(emacs, 2);
+        // As if those 300 s had passed.
+        await emacs.eval(`(with-current-buffer "*ecl-mcp approval*"
+            (cl-decf ecl-mcp-approval-window--came-up 300) nil)`);
         await settle(emacs, GRACE);
         await emacs.keys('y');
         await decided(emacs, 2, 'approve');

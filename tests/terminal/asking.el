@@ -34,7 +34,7 @@ MEMBERS is a plist of other members of the request."
                    (tool . ,tool) (level . "dangerous") (session . "")
                   (client . ((name . "claude") (version . "1.0")))
                   (arguments . ,arguments) (message . ,tool) (remember . t)
-                  (seconds . 100)))))
+                  (seconds . 600)))))
     (cl-loop for (key value) on members by #'cddr
              do (setf (alist-get (intern (substring (symbol-name key) 1))
                                  params)

@@ -5,7 +5,7 @@ import { Peer, kill } from '../support/peer.mjs';
 import { ROOT, check } from './terminal.mjs';
 
 const BUILD = path.join(ROOT, 'build', process.env.PROFILE ?? 'release');
-const SECONDS = 20;
+const SECONDS = 60;
 
 // A client with a server of its own, in WORKSPACE; both use the home of EMACS.
 export class Client {

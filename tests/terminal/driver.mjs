@@ -20,6 +20,33 @@ test('driver: a window, a prompt, and forms during it', async emacs => {
     await emacs.until('(= 0 (minibuffer-depth))');
 });
 
+test('driver: no key is lost behind an error or C-g', {
+    form: `(progn (global-set-key [f5] (lambda () (interactive) (error "No")))
+        (global-set-key [f6] (lambda () (interactive) (read-string "More: "))))`,
+}, async emacs => {
+    for (let count = 0; count < 20; count++)
+        await emacs.keys('F5', { text: 'a' }, 'F6', { text: 'b' }, 'C-g', 'c');
+    const text = await emacs.text('(buffer-string)');
+    check(text.endsWith('ac'.repeat(20)), text);
+});
+
+test('driver: what is seen is not older than the last key', {
+    form: `(global-set-key [f5] (lambda () (interactive) (sleep-for 0.3)
+        (erase-buffer)))`,
+}, async emacs => {
+    await emacs.type('some text');
+    await emacs.see(/some text/);
+    await emacs.keys('F5');
+    check(!/some text/.test(await emacs.screen()), 'the screen is old');
+});
+
+test('driver: keys arrive while Emacs is busy', async emacs => {
+    const busy = emacs.eval('(call-process "sleep" nil nil nil "0.5")');
+    await emacs.now('C-a', 'x', 'y');
+    await busy;
+    await emacs.until('(string-match-p "^xy" (buffer-string))');
+});
+
 test('driver: the focus goes and comes', async emacs => {
     await emacs.focus(false);
     await emacs.until('(not (frame-focus-state))');

@@ -14,27 +14,28 @@ const DOUBLE = 700; // ms after which two clicks are no double click
 
 // Where PATTERN is on the screen: [column, row], from 1.
 async function place(emacs, pattern) {
-    await emacs.see(pattern);
-    const lines = (await emacs.screen()).split('\n');
+    await emacs.shown(); // not what a screen had before
+    const lines = (await emacs.see(pattern)).input.split('\n');
     const row = lines.findIndex(line => pattern.test(line));
     return [lines[row].search(pattern) + 1, row + 1];
 }
 
 const press = (emacs, [x, y], button = 0) =>
-    emacs.bytes(`\x1b[<${button};${x};${y}M`);
+    emacs.strokes(`\x1b[<${button};${x};${y}M`);
 const release = (emacs, [x, y], button = 0) =>
-    emacs.bytes(`\x1b[<${button};${x};${y}m`);
+    emacs.strokes(`\x1b[<${button};${x};${y}m`);
 
-async function click(emacs, pattern, button) {
-    const at = await place(emacs, pattern);
-    await press(emacs, at, button);
-    await release(emacs, at, button);
+// In one go: a button that is held for half a second follows no link.
+async function click(emacs, pattern, button = 0) {
+    const [x, y] = await place(emacs, pattern);
+    const at = `\x1b[<${button};${x};${y}`;
+    await emacs.strokes(`${at}M${at}m`);
 }
 
 // Chooses an item of a menu that is open: the mouse moves there first.
 async function choose(emacs, pattern) {
     const [x, y] = await place(emacs, pattern);
-    await emacs.bytes(`\x1b[<35;${x};${y}M`);
+    await emacs.strokes(`\x1b[<35;${x};${y}M`);
     await click(emacs, pattern);
 }
 
@@ -47,7 +48,7 @@ const go = async emacs => {
 test('mouse: the keys of a legend are buttons', quick(QUEUE), async emacs => {
     let id = 0;
     for (const [key, wanted] of [['y allow', 'approve'], ['n deny', 'deny'],
-        ['s stop', 'stop']]) {
+        ['S stop', 'stop']]) {
         await ask(emacs, ++id, '(car x)');
         await go(emacs);
         await click(emacs, new RegExp(key));
@@ -75,7 +76,7 @@ test('mouse: the keys of a legend are buttons', quick(QUEUE), async emacs => {
     check(await emacs.text(`(ecl-mcp-test-answer ${id} 'reason)`) === 'not now', 'why');
     await ask(emacs, ++id, '(cdr x)');
     await go(emacs);
-    await click(emacs, /\? *$/m);
+    await click(emacs, /\? keys/);
     await emacs.see(/Keys for the call that is shown/);
     await open(emacs, id);
 });
@@ -142,11 +143,8 @@ test('mouse: a double click allows one call, not two', quick(QUEUE), async emacs
     await ask(emacs, 1, '(car x)');
     await ask(emacs, 2, '(cdr x)');
     await go(emacs);
-    const at = await place(emacs, /y allow/);
-    for (let count = 0; count < 3; count++) {
-        await press(emacs, at);
-        await release(emacs, at);
-    }
+    const [x, y] = await place(emacs, /y allow/);
+    await emacs.bytes(`\x1b[<0;${x};${y}M\x1b[<0;${x};${y}m`.repeat(3));
     await decided(emacs, 1, 'approve');
     await emacs.never('(ecl-mcp-test-decision 2)', 1);
 });
@@ -192,7 +190,7 @@ test('mouse: the context menu decides in the selected window only', quick(QUEUE)
         for (const wanted of ['', 'approve']) {
             await press(emacs, await place(emacs, /Operators/), 2);
             const item = await place(emacs, /Allow Once/);
-            await emacs.bytes(`\x1b[<34;${item[0]};${item[1]}M`); // it moves
+            await emacs.strokes(`\x1b[<34;${item[0]};${item[1]}M`); // it moves
             await release(emacs, item, 2);
             if (wanted)
                 await decided(emacs, 1, wanted);
@@ -265,7 +263,7 @@ test('mouse: hunks and keys of a review', reviews, async emacs => {
     // The context menu is about the hunk where it opens.
     await press(emacs, await place(emacs, /twenty/), 2);
     const item = await place(emacs, /Reject +r/);
-    await emacs.bytes(`\x1b[<34;${item[0]};${item[1]}M`);
+    await emacs.strokes(`\x1b[<34;${item[0]};${item[1]}M`);
     await release(emacs, item, 2);
     await become(emacs, '(open rejected open)');
     // The menu bar, the legend, and the end.
@@ -276,6 +274,85 @@ test('mouse: hunks and keys of a review', reviews, async emacs => {
     await emacs.until('(test-review-answers)');
     check(fs.readFileSync(file, 'utf8') === NEW.replace('twenty', 'line 20')
         .replaceAll('\\n', '\n'), 'the file');
+});
+
+test('mouse: a click for what was there before decides nothing', reviews,
+    async emacs => {
+        await review(emacs);
+        await emacs.keys('C-x', 'o');
+        await pause(500);
+        // The review has only just come up, whenever that is.
+        const cameUp = form => emacs.eval(`(progn (setf (ecl-mcp-review--came-up
+            (car ecl-mcp-review--all)) ${form}) nil)`);
+        await cameUp('(+ (float-time) 3600)');
+        await click(emacs, /\[open\]/);
+        await emacs.see(/Ignored the click: the review has only just come up/);
+        await cameUp('(- (float-time) 3600)');
+        await become(emacs, '(open open open)');
+        await pause(DOUBLE);
+        // The hunk is decided while the button is down.
+        const at = await place(emacs, /\[open\]/);
+        await press(emacs, at);
+        await emacs.until('(nth 2 ecl-mcp-review-menu--pressed)');
+        await emacs.eval(`(with-current-buffer (window-buffer)
+            (ecl-mcp-review--decide (list (car (ecl-mcp-review--units
+              ecl-mcp-review--current))) 'rejected) nil)`);
+        await release(emacs, at);
+        await emacs.see(/Ignored the click: what was there has changed/);
+        await become(emacs, '(rejected open open)');
+        await pause(DOUBLE);
+        await click(emacs, /\[rejected\]/);
+        await become(emacs, '(open open open)');
+    });
+
+// Waits until TEXT is asked and a click would count.
+async function asked(emacs, text) {
+    await emacs.see(text);
+    await pause(500); // the grace of an answer
+}
+
+test('mouse: rules and the end of a run, from a review', {
+    ...reviews, width: 140, form: reviews.form.replace(/\)$/, `
+        (setf (ecl-mcp-connection-workspace test-review-core)
+              (file-truename "~/")))`),
+}, async emacs => {
+    await review(emacs);
+    await emacs.keys('C-x', 'o');
+    for (const key of [/! session/, /\* always/, /D never/]) {
+        await click(emacs, key);
+        await asked(emacs, /y yes +n no +\+ wider/);
+        await click(emacs, /n no/);
+        await emacs.see(/No rule was made/);
+        await emacs.see(/a accept +r reject/);
+        await pause(DOUBLE);
+    }
+    // Wider, narrower, permanent and back, by clicks alone; then it is made.
+    await click(emacs, /! session/);
+    await asked(emacs, /server ends: allow propose-file-edit of a\.txt/);
+    for (const [key, text] of [[/\+ wider/, /of \* from/], [/- narrower/, /of a\.txt/],
+        [/TAB where/, /Always, in this project: /], [/TAB where/, /in all projects: /],
+        [/TAB where/, /Until this server ends: /]]) {
+        await click(emacs, key);
+        await asked(emacs, text);
+    }
+    check(await states(emacs) === '(open open open)', await states(emacs));
+    // A click beside the keys is no answer.
+    await click(emacs, /\[open\]/);
+    await pause(DOUBLE);
+    await emacs.see(/Until this server ends: /);
+    await click(emacs, /n no/);
+    await emacs.see(/No rule was made/);
+    await pause(DOUBLE);
+    await click(emacs, /S stop/);
+    await asked(emacs, /Stop the run of .*\(y or n\)/);
+    await click(emacs, /n no/);
+    await emacs.see(/a accept +r reject/);
+    check(await emacs.eval('(test-review-answers)') === 'nil', 'an answer');
+    await pause(DOUBLE);
+    await click(emacs, /S stop/);
+    await asked(emacs, /Stop the run of .*\(y or n\)/);
+    await click(emacs, /y yes/);
+    await emacs.until('(test-review-answers)');
 });
 
 test('mouse: the help of ? is a transient, or a buffer', reviews, async emacs => {
@@ -317,7 +394,7 @@ test('mouse: rows of the log and of the rules are buttons, with menus', {
     await emacs.eval('(progn (delete-other-windows) nil)');
     await press(emacs, await place(emacs, /second-tool/), 2);
     const item = await place(emacs, /Show All of It/);
-    await emacs.bytes(`\x1b[<34;${item[0]};${item[1]}M`);
+    await emacs.strokes(`\x1b[<34;${item[0]};${item[1]}M`);
     await release(emacs, item, 2);
     await emacs.see(/^tool +second-tool/m);
     await emacs.keys('C-x', '1', 'M-x');

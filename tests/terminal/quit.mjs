@@ -10,9 +10,11 @@ const options = {
             (expand-file-name "work" (getenv "HOME"))))
         (ecl-mcp-module-ensure)
         (defvar state nil)
+        (defvar runs 0)
         (defmacro test-command (&rest body)
           \`(defun try-it () (interactive)
              (setq state 'running)
+             (ecl-mcp-test-title (format "run %d" (cl-incf runs)))
              (condition-case nil (progn ,@body (setq state 'finished))
                (quit (setq state 'quit))))))`,
 };
@@ -22,11 +24,13 @@ async function interrupt(emacs, ms) {
     await emacs.keys('M-x');
     await emacs.see(/^M-x/m);
     await emacs.type('try-it');
-    await emacs.keys('Enter');
+    const run = Number(await emacs.eval('runs')) + 1;
+    await emacs.now('Enter');
+    await emacs.titled(`run ${run}`);
     await pause(ms); // the command works
-    await emacs.keys('C-g');
+    await emacs.now('C-g');
     // No answer comes from an Emacs that is busy.
-    await emacs.until(`(memq state '(quit finished))`, 30);
+    await emacs.until(`(memq state '(quit finished))`);
     return emacs.eval('state');
 }
 
@@ -117,7 +121,7 @@ test('quit: calls with a megabyte are answered, or were never made', options,
               (cl-incf made)))`);
         for (const ms of [30, 90, 200, 450])
             check(await interrupt(emacs, ms) === 'quit', 'it did not quit');
-        await emacs.until('(null (ecl-mcp-client-calls))', 60);
+        await emacs.until('(null (ecl-mcp-client-calls))');
         const [made, answered] = (await emacs.eval('(list made answered)'))
             .match(/\d+/g).map(Number);
         check(answered >= made && answered <= made + 4,
@@ -125,7 +129,7 @@ test('quit: calls with a megabyte are answered, or were never made', options,
         await emacs.eval(`(progn (setq result nil)
             (ecl-mcp-call "evaluate-lisp" '((code . "(+ 1 1)"))
                           (lambda (it) (setq result it))))`);
-        await emacs.until('result', 30);
+        await emacs.until('result');
         check((await emacs.text('(plist-get result :content)')) === '=> 2',
             'an evaluation');
         await typing(emacs);

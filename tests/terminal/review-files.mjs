@@ -48,7 +48,11 @@ test('review of five files: some of them, and back', options, async emacs => {
         await settle(emacs);
         await emacs.see(/^Delete gone/m);
         // the third file, back to the second, to the fifth hunk: not that one
-        await emacs.keys('M-}', 'M-}', 'M-{', 'a', 'M-n', 'M-n', 'r');
+        await emacs.keys('M-}', 'M-}', 'M-{');
+        await emacs.until(here(`(save-excursion (beginning-of-line)
+            (looking-at-p ".*hunk 2 of 6"))`));
+        await settle(emacs);
+        await emacs.keys('a', 'n', 'n', 'r');
         await emacs.see(/hunk 2 of 6 \[accepted\]/);
         await emacs.see(/hunk 5 of 6 \[rejected\]/);
         await emacs.keys('A', 'C-c', 'C-c');
@@ -68,7 +72,7 @@ test('review of five files: some of them, and back', options, async emacs => {
         await emacs.keys('M-x');
         await emacs.type('ecl-mcp-undo-edits');
         await emacs.keys('Enter');
-        await emacs.see(/Undo:/);
+        await emacs.see(/Undo \(default /);
         await emacs.keys('Enter');
         await emacs.see(/4 files · 4 hunks · 4 open/);
         await settle(emacs);

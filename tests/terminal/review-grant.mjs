@@ -101,7 +101,7 @@ test('review: * always allows, and D always denies', options, async emacs => {
     await served(emacs, files, [], async (client, at) => {
         const first = propose(client, 'src/a.lisp', 1);
         await review(emacs);
-        await emacs.see(/! session +\* always +D never +S stop +N next/);
+        await emacs.see(/! session +\* always +D never +S stop +N why/);
         await emacs.keys('*');
         await choose(emacs,
             [/Always, in this project: allow propose-file-edit of src\/a\.lisp\?/, 'n']);
@@ -116,10 +116,10 @@ test('review: * always allows, and D always denies', options, async emacs => {
         check(await emacs.eval('(length ecl-mcp-requests)') === '1', 'it was decided');
         // For all projects, only this client.
         await emacs.keys('*');
-        await choose(emacs, [/in this project: .*TAB how long/s, 'Tab'],
-            [/in all projects: .*c only this client/s, '+'],
+        await choose(emacs, [/TAB where.*in this project: /s, 'Tab'],
+            [/c only this client.*in all projects: /s, '+'],
             [/in all projects: .*of src\/\*\?/s, 'c'],
-            [/of src\/\* from \S+.*c any client/s, 'y']);
+            [/of src\/\* from \S+/, 'y']);
         await emacs.see(/Type yes:/);
         await emacs.type('yes');
         await emacs.keys('Enter');
@@ -190,9 +190,9 @@ test('review: S stops the run', options, async emacs => {
         const ids = [propose(client, 'a', 1), propose(client, 'b', 1)];
         await emacs.until('(= 2 (length ecl-mcp-requests))');
         await review(emacs);
-        await emacs.keys('N');
+        await emacs.keys('M-n');
         await emacs.until(here('(string-match-p "review: b" (buffer-name))'));
-        await emacs.keys('P');
+        await emacs.keys('M-p');
         await emacs.until(here('(string-match-p "review: a" (buffer-name))'));
         await emacs.keys('S');
         await emacs.see(/Stop the run of .*\(y or n\)/);
@@ -206,12 +206,12 @@ test('review: S stops the run', options, async emacs => {
 
 test('review: time is shown, work prolongs it, and decisions outlive it', options,
     async emacs => {
-        await served(emacs, ['a'], ['--approval-timeout', '6'], async client => {
+        await served(emacs, ['a'], ['--approval-timeout', '12'], async client => {
             const first = propose(client, 'a', 1);
             await review(emacs);
-            await emacs.see(/1 open · [1-6] s left/);
-            // Work: after 6 s it still waits.
-            for (let count = 0; count < 16; count++) {
+            await emacs.see(/1 open · \d+ s left/);
+            // Work: after 12 s it still waits.
+            for (let count = 0; count < 28; count++) {
                 await emacs.keys('C-f');
                 await emacs.eval('(setf (ecl-mcp-request-worked (car ecl-mcp-requests)) nil)');
                 await pause(500);

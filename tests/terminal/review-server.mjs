@@ -52,7 +52,7 @@ test('review, all together: two of three, and back', options, async emacs => {
         await emacs.keys('M-x');
         await emacs.type('ecl-mcp-undo-edits');
         await emacs.keys('Enter');
-        await emacs.see(/Undo:/);
+        await emacs.see(/Undo \(default /);
         await emacs.keys('Enter');
         await emacs.see(/2 hunks · 2 open/);
         await emacs.until(here(`(and ecl-mcp-review--current

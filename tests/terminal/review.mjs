@@ -143,8 +143,8 @@ test('review: typing is not disturbed when one comes up', options, async emacs =
 
 test('review: one that has just come up is not submitted', options, async emacs => {
     const file = await visit(emacs);
-    await emacs.eval(`(let ((ecl-mcp-review-fresh 5))
-      (setq ecl-mcp-review--test (test-review-request ${lisp(file)}
+    await emacs.eval(`(progn (setq ecl-mcp-review-fresh 60
+      ecl-mcp-review--test (test-review-request ${lisp(file)}
         ${literal(OLD)} ${literal(NEW)})) t)`);
     await emacs.eval('(ecl-mcp-review-request ecl-mcp-review--test t)');
     await emacs.keys('A', 'C-c', 'C-c');
@@ -163,8 +163,8 @@ test('review: one that replaces another buffer is not submitted', options,
         await emacs.see(/3 accepted/);
         await emacs.eval(`(let ((review (window-buffer)))
           (switch-to-buffer "*scratch*") (redisplay t)
-          (setq ecl-mcp-review--test review) t)`);
-        await passing(emacs, 1.1);
+          (setq ecl-mcp-review--test review ecl-mcp-review-fresh 3) t)`);
+        await passing(emacs, 3.1);
         await emacs.eval('(progn (switch-to-buffer ecl-mcp-review--test) t)');
         await emacs.keys('C-c', 'C-c');
         await emacs.see(/look at it first/);
@@ -182,18 +182,22 @@ test('review: open hunks, and keys on their way', options, async emacs => {
     await enter(emacs);
     await emacs.keys('a');
     await emacs.see(/1 accepted 2 open/);
+    await emacs.keys('p');
+    await emacs.until('(with-current-buffer (window-buffer) (looking-at-p "@@.* hunk 1 "))');
     // in one go: the y comes before anybody can have read the question
-    await emacs.tmux('send-keys', 'C-c', 'C-c', 'y');
+    await emacs.now('C-c', 'C-c', 'y');
     await emacs.see(/Reject hunk 2, 3, which is open\? \(y or n\)/);
     await passing(emacs, 0.5);
     await emacs.keys('x', 'Enter', 'Space', 'n');
     await emacs.see(/Nothing was submitted/);
     check(await emacs.eval(answers) === '0', 'answered');
+    // To what the question was about.
+    await emacs.until('(with-current-buffer (window-buffer) (looking-at-p "@@.* hunk 2 "))');
     await emacs.keys('C-c', 'C-c');
     await emacs.see(/Reject hunk .* open/);
     await passing(emacs, 0.5);
     await emacs.keys('C-g');
-    await emacs.see(/^Quit/m);
+    await emacs.see(/Nothing was submitted/);
     check(await emacs.eval(answers) === '0', 'answered');
     await emacs.keys('C-c', 'C-c');
     await emacs.see(/Reject hunk .* open/);

@@ -90,11 +90,23 @@ test('slime: C-c C-w w, C-c >', options, async emacs => {
     await emacs.see(/KEYS::HELPER \(function\)/);
 });
 
-test('slime: C-c C-w r', options, async emacs => {
+test('slime: C-c C-w r, C-c C-w s, C-c C-w b', options, async emacs => {
     await load(emacs, calls);
-    await find(emacs, '(defvar *see');
-    await emacs.keys('C-c', 'C-w', 'r', 'Enter');
-    await emacs.see(/KEYS::HELPER \(function\) reads, sets/);
+    for (const key of ['r', 's', 'b']) {
+        await find(emacs, '(defvar *see');
+        await emacs.keys('C-c', 'C-w', key, 'Enter');
+        await emacs.see(/KEYS::HELPER \(function\) reads, sets/);
+        await emacs.keys('C-x', '1');
+        await emacs.eval('(progn (switch-to-buffer "code.lisp") t)');
+        await emacs.unseen(/reads, sets/);
+    }
+});
+
+test('slime: C-c C-w m', options, async emacs => {
+    await load(emacs, calls.replace('(list x))', '(when x (list x)))'));
+    await find(emacs, '(whe');
+    await emacs.keys('C-c', 'C-w', 'm', 'Enter');
+    await emacs.see(/KEYS::HELPER \(function\)/);
 });
 
 const noted = `(defpackage :noted (:use :cl))
@@ -133,6 +145,29 @@ test('slime: C-c C-c, M-n, M-p', options, async emacs => {
     await emacs.keys('C-c', 'C-c');
     await emacs.see(/^=> USER$/m);
     await emacs.see(/^ {2}\(let \(\(unused 1\)\)$/m);
+});
+
+test('slime: C-c C-c before the package exists', options, async emacs => {
+    await visit(emacs, '(in-package :nowhere)\n(defun user (y) (no-such-thing y))\n');
+    await emacs.keys('C-c', 'C-c');
+    await emacs.see(
+        /^; NOWHERE does not exist yet \(C-c C-k loads the file\): this is CL-USER$/m);
+    await emacs.see(/^1 warning \(M-n goes there\)\. => USER$/m);
+});
+
+test('slime: keys right after C-c C-c see what it defines', options, async emacs => {
+    await visit(emacs, '(defun tell () 0)\n\n(tell)');
+    for (let round = 1; round < 8; round++) {
+        await emacs.eval(here(`(progn (goto-char (point-min))
+            (search-forward "tell () ") (delete-char 1) (insert "${round}")
+            (set-window-point nil (point)) t)`));
+        // all at once, as by a macro
+        await emacs.keys('C-c', 'C-c', 'M->', 'C-x', 'C-e', 'C-c', ':',
+            { text: `(list ${round} (tell))` }, 'Enter');
+        await emacs.see(new RegExp(`^=> \\(${round} ${round}\\)$`, 'm'));
+        await emacs.until(`(with-current-buffer "*Messages*" (save-excursion
+            (goto-char (point-max)) (re-search-backward "^=> ${round}$" nil t)))`);
+    }
 });
 
 test('slime: C-c C-k, M-g n, C-c M-c', options, async emacs => {
@@ -237,16 +272,120 @@ test('slime: C-c M-d, C-c C-t, C-c C-u', options, async emacs => {
     await emacs.see(/^ecl-mcp: helper is no longer defined$/m);
 });
 
+test('slime: C-c M-t, C-c T', options, async emacs => {
+    await load(emacs, calls);
+    await find(emacs, '(defun hel');
+    await emacs.keys('C-c', 'M-t', 'Enter');
+    await emacs.see(/^ecl-mcp: Calls of KEYS::helper in your evaluations are followed$/m);
+    await find(emacs, '(defun us');
+    await emacs.keys('C-c', 'M-t', 'Enter');
+    await emacs.eval('(progn (goto-char (point-max)) t)');
+    await emacs.type('(other 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^- \(USER \(1\)\)\n {2}- \(HELPER \(1\)\)$/m);
+    await emacs.keys('C-c', 'T');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-trace-mode))'));
+    await emacs.keys('M-<', 'n', 'n', 'Tab');
+    await emacs.see(/^- \(USER \(1\)\)\.\.\.$/m);
+    await emacs.keys('Tab');
+    await emacs.see(/^ {2}- \(HELPER \(1\)\)$/m);
+});
+
 test('slime: C-c I', options, async emacs => {
     await visit(emacs, '');
     await emacs.keys('C-c', 'I');
     await emacs.type('(list 1 (list 2 :deep))');
     await emacs.keys('Enter');
     await emacs.see(/^1: \(2 :DEEP\)$/m);
-    await emacs.keys('C-x', 'o', 'n', 'n', 'Enter');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-inspect-mode))'));
+    await emacs.keys('n', 'n', 'Enter');
     await emacs.see(/^1: :DEEP$/m);
     await emacs.keys('l');
     await emacs.see(/^1: \(2 :DEEP\)$/m);
+    // its actions
+    await emacs.keys('e', { text: '(length *)' }, 'Enter');
+    await emacs.see(/^=> 2$/m);
+    await emacs.keys('n', 's', { text: '(first (second *))' }, 'Enter');
+    await emacs.see(/^0: 2$/m);
+    await emacs.keys('M-Enter');
+    await emacs.see(/^CL-USER> \(ecl-mcp::reach-part \(gethash/m);
+    await emacs.keys('Enter');
+    await emacs.see(/^=> \(2 \(2 :DEEP\)\)$/m);
+    // who types on stays where they are
+    await emacs.eval('(progn (switch-to-buffer "code.lisp") (delete-other-windows) t)');
+    await emacs.keys('C-c', 'I');
+    await emacs.now({ text: '(list :x)' }, 'Enter', { text: 'on' });
+    await emacs.see(/^0: :X$/m);
+    await emacs.until('(equal (buffer-name (window-buffer)) "code.lisp")');
+});
+
+test('slime: C-c C-x t', options, async emacs => {
+    await visit(emacs, `(progn (defun snooze () (sleep 1000))
+        (mp:process-run-function "sleeper" #'snooze)
+        (mp:process-run-function "other" #'snooze) (sleep 0.1) 1)`);
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> 1$/m);
+    await emacs.keys('C-c', 'C-x', 't');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-threads-mode))'));
+    await emacs.see(/^1: "sleeper"\n2: "other"$/m);
+    await emacs.keys('d');
+    await emacs.see(/^1: "sleeper"\n {5}\[Backtrace\]\n {5}0: \(SNOOZE\)\n2: "other"$/m);
+    await emacs.keys('Tab');
+    await emacs.see(/^1: "sleeper"\n2: "other"$/m);
+    await emacs.keys('n', 'k');
+    await emacs.see(/End thread 2: "other"\?/);
+    await emacs.keys('y');
+    await emacs.see(/^One thread besides the one that evaluates:\n1: "sleeper"\n\n/m);
+    await emacs.keys('k', 'n', 'g');
+    await emacs.see(/^1: "sleeper"$/m);
+    await emacs.keys('k', 'y');
+    await emacs.see(/^No threads besides the one that evaluates$/m);
+});
+
+test('step: C-c C-x s', options, async emacs => {
+    await load(emacs, calls);
+    await emacs.eval(here('(progn (goto-char (point-max)) (set-window-point nil (point)) t)'));
+    await emacs.type('(list (user 1) (user 2))');
+    await emacs.keys('C-c', 'C-x', 's', 'Enter');
+    await emacs.see(/^=> \(\(1\) \(2\)\)$/m);
+    await emacs.see(/^ {4}\(HELPER 1\) => \(1\)$/m);
+    await emacs.keys('C-x', 'o');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-step-mode))'));
+    // TAB folds, n goes on to the next that is visible, u goes up
+    await emacs.keys('n', 'Tab');
+    await emacs.see(/^ {2}\(USER 1\) => \(1\)\.\.\.$/m);
+    await emacs.keys('n');
+    await emacs.until(here('(looking-at-p " *(USER 2")'));
+    await emacs.keys('p', 'Tab', 'n', 'n', 'u', 'u');
+    await emacs.until(here('(looking-at-p "(LIST")'));
+    await emacs.keys('BTab');
+    await emacs.see(/^\(LIST .*\.\.\.$/m);
+    await emacs.keys('g');
+    await emacs.see(/^ {2}\(USER 2\) => \(2\)$/m);
+    await emacs.keys('n', 'v');
+    await emacs.until(here('(looking-at-p "(defun user")'));
+});
+
+test('replay: C-c C-x r', options, async emacs => {
+    await visit(emacs, `(progn (defvar *total* 0)
+  (defun add (n) (incf *total* n)) (defun wrong (n) (if (= n 2) (setf *total* 0)))
+  (defun sum (l) (dolist (n l *total*) (add n) (wrong n))))`);
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> SUM$/m);
+    await emacs.keys('M-x', { text: 'ecl-mcp-checkpoint' }, 'Enter', { text: 'one' }, 'Enter');
+    await emacs.until(`(null ecl-mcp-eval--jobs)`);
+    await emacs.keys('Enter', { text: "(sum '(1 2 3))" }, 'C-x', 'C-e');
+    await emacs.see(/^=> 3$/m);
+    await emacs.keys('C-c', 'M-t', 'C-a', 'C-k', { text: 'add' }, 'Enter');
+    await emacs.keys('C-c', 'C-x', 'r', 'Enter', { text: '*total*' }, 'Enter');
+    await emacs.see(/^- \(ADD 1\)\n {2}\*total\*: 0 -> 1, by \(ADD 1\)\n {2}=> 1$/m);
+    await emacs.see(/^\*total\*: 3 -> 0, by \(WRONG 2\)$/m);
+    // Stopped at a call; the debugger has it.
+    await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter');
+    await emacs.see(/Stopped before call 1: \(WRONG 1\)/);
+    await emacs.keys('C-c', 'E');
+    await emacs.until(here('(derived-mode-p (quote ecl-mcp-debugger-mode))'));
+    await emacs.see(/^0: \(WRONG 1\)/m);
 });
 
 test('slime: C-c C-z, C-c ~, C-c M-p, ,, C-c M-o', options, async emacs => {
@@ -276,6 +415,28 @@ test('slime: C-c C-z, C-c ~, C-c M-p, ,, C-c M-o', options, async emacs => {
     await emacs.keys('C-c', 'C-z');
     await emacs.until(here('(derived-mode-p (quote ecl-mcp-repl-mode))'));
 });
+
+test('slime: C-c C-v RET, C-c C-v i, C-c C-v d, C-c C-v n, C-c C-v p', options,
+    async emacs => {
+        await visit(emacs, '');
+        await emacs.keys('C-c', 'C-z');
+        await emacs.see(/^CL-USER> ?$/m);
+        await emacs.type('(values (list 1 2) (list :b))');
+        await emacs.keys('Enter');
+        await emacs.see(/^=> \(:B\)$/m);
+        await emacs.keys('C-c', 'C-v', 'p', 'C-c', 'C-v', 'p', 'C-c', 'C-v', 'n');
+        await emacs.keys('C-c', 'C-v', 'Enter');
+        await emacs.see(/^CL-USER> \(ecl-mcp:kept-value \d+ 1\)$/m);
+        await emacs.keys('Enter');
+        await emacs.see(/^=> \(:B\)\nCL-USER> *\n/m);
+        await emacs.keys('M-<');
+        await emacs.keys('C-c', 'C-v', 'n', 'C-c', 'C-v', 'i');
+        await emacs.see(/^1: 2$/m);
+        await emacs.keys('q', 'C-c', 'C-v', 'd');
+        await emacs.until('(get-buffer-window "*ecl-mcp description*")');
+        await emacs.keys('Enter');
+        await emacs.see(/^CL-USER> \(ecl-mcp:kept-value \d+\)$/m);
+    });
 
 test('slime: C-c C-b', options, async emacs => {
     await visit(emacs, '(loop)');
@@ -317,6 +478,7 @@ test('run-tests: results and the place of a failure', options, async emacs => {
     await emacs.type('ecl-mcp-run-tests');
     await emacs.keys('Enter');
     await emacs.see(/Tests of system or :package \(default tried\)/);
+    await emacs.until('(active-minibuffer-window)');
     await emacs.keys('Enter');
     await emacs.see(/testing tried/);
     await emacs.see(/^FAIL TRIED::BAD tried\.lisp:5/m, 150);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // status.mjs: M-x ecl-mcp and what it shows, calling tools by hand, and a tool
 // in Emacs Lisp that does not end, by keys, in an Emacs with one `require`.
-import { check, pause, test } from './terminal.mjs';
+import { check, test } from './terminal.mjs';
 
 const options = {
-    load: ['ecl-mcp'], width: 100, height: 40,
+    load: ['ecl-mcp'], width: 100, height: 70, // all of it is on the screen
     form: `(make-directory (setq ecl-mcp-workspace
         (expand-file-name "work" (getenv "HOME"))))`,
 };
@@ -19,6 +19,7 @@ async function command(emacs, name) {
 
 test('status: M-x ecl-mcp starts and shows', options, async emacs => {
     await command(emacs, 'ecl-mcp');
+    // Lisp starts meanwhile; on a busy machine, that takes its time.
     await emacs.see(/^ {2}workspace +~\/work\/$/m);
     await emacs.see(/^ {2}socket +~\/\.local\/state\/ecl-mcp\/emacs\.sock$/m);
     await emacs.see(/^Lisp sessions\n {2}No session is open yet\.$/m);
@@ -91,16 +92,17 @@ test('call-tool: C-g in the middle calls nothing', options, async emacs => {
 
 test('tools: C-g stops one that does not end', options, async emacs => {
     await emacs.eval(`(progn (ecl-mcp-define-tool "spin" :description "Spins."
-        :level 'safe :handler (lambda (_) (while t)))
+        :level 'safe :handler (lambda (_)
+          (ecl-mcp-test-title "it spins") (while t)))
         (ecl-mcp-client-ensure)
         (setq result nil) t)`);
     await emacs.until('(ecl-mcp-client-tool "spin")');
     // From a timer: this form would not return before the tool does.
     await emacs.eval(`(progn (run-at-time 0.1 nil (lambda ()
         (ecl-mcp-call "spin" nil (lambda (it) (setq result it))))) t)`);
-    await pause(600); // it spins
-    await emacs.keys('C-g');
-    await emacs.until('result', 5);
+    await emacs.titled('it spins');
+    await emacs.now('C-g');
+    await emacs.until('result');
     check((await emacs.text('(plist-get result :error)')).includes('C-g'),
         'the answer');
     await emacs.type('typing goes on');

@@ -10,6 +10,8 @@
 
 ;;; Code:
 
+(require 'cl-lib)
+
 (defun ecl-mcp-test--answer (line)
   "The answer to LINE, a line of JSON."
   (json-serialize
@@ -29,16 +31,65 @@
        process (concat (decode-coding-string (ecl-mcp-test--answer line) 'utf-8)
                        "\n")))))
 
+;;;; Whether keys were read, and their effect is on the screen
+
+(defun ecl-mcp-test-command-p ()
+  "Whether a command runs in the innermost command loop."
+  (catch 'found
+    (mapbacktrace
+     (lambda (_evaluated function _arguments _flags)
+       (pcase function
+         ('command-execute (throw 'found t))
+         ((or 'read-from-minibuffer 'recursive-edit) (throw 'found nil)))))
+    nil))
+
+(defvar ecl-mcp-test--errors 0
+  "How many commands have ended with an error or by quitting.")
+
+(add-function :before command-error-function
+              (lambda (&rest _) (cl-incf ecl-mcp-test--errors)))
+
+(defun ecl-mcp-test-count ()
+  "How many events were read, at least; a quit can be one that was not read."
+  (+ num-nonmacro-input-events ecl-mcp-test--errors))
+
+(defun ecl-mcp-test-read-p (count)
+  "Whether Emacs has read COUNT events, or more, and waits for the next one.
+A command may wait for a key, too; then Emacs is idle."
+  (not (or (< (ecl-mcp-test-count) count)
+           (input-pending-p) quit-flag unread-command-events
+           (and (ecl-mcp-test-command-p) (not (current-idle-time))))))
+
+(defun ecl-mcp-test-title (title)
+  "Write TITLE as that of each terminal; return whether there is one."
+  (let ((written nil))
+    (dolist (terminal (terminal-list) written)
+      (when (and (eq t (terminal-live-p terminal))
+                 (not (equal (terminal-name terminal) "initial_terminal")))
+        (send-string-to-terminal (format "\e]2;%s\a" title) terminal)
+        (setq written t)))))
+
 ;;;; Whether a key would count
 
 (defvar ecl-mcp-approval-grace)
 (defvar ecl-mcp-approval-prompt--question)
 (defvar ecl-mcp-approval-window--came-up)
 (defvar ecl-mcp-requests)
+(defvar ecl-mcp-approval-buffer)
 (defvar ecl-mcp-typing--attended)
 (defvar ecl-mcp-typing--key-times)
 (declare-function ecl-mcp-approval-prompt--came-up "ecl-mcp-approval-prompt")
+(declare-function ecl-mcp-approval-window--end-visible-p
+                  "ecl-mcp-approval-window")
 (declare-function ecl-mcp-typing--key-since "ecl-mcp-typing")
+
+(defun ecl-mcp-test-end-noted-p ()
+  "Whether it is noted that the end of a request is on the screen, if it is."
+  (let ((window (get-buffer-window ecl-mcp-approval-buffer)))
+    (or (not window)
+        (buffer-local-value 'ecl-mcp-approval-window--end-shown
+                            (window-buffer window))
+        (not (ecl-mcp-approval-window--end-visible-p window)))))
 
 (defun ecl-mcp-test-settled-p ()
   "Whether a key that is typed now would not come too soon for what is shown.
@@ -50,6 +101,7 @@ A busy machine may have shown it, or read the last key, later than it seems."
              (funcall past (cdr ecl-mcp-typing--attended))
              (funcall past (buffer-local-value 'ecl-mcp-approval-window--came-up
                                                (window-buffer)))
+             (ecl-mcp-test-end-noted-p)
              (or (not ecl-mcp-approval-prompt--question)
                  (funcall past (ecl-mcp-approval-prompt--came-up
                                 ecl-mcp-approval-prompt--question)))))))

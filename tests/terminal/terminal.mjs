@@ -11,11 +11,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { kill, scratchFolder } from '../support/peer.mjs';
+import { Control } from './tmux.mjs';
 
 const run = promisify(execFile);
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 export const ROOT = path.resolve(HERE, '../..');
-const SECONDS = 10; // that an awaited event may take
+const COMPILED = path.join(ROOT, 'build/tests/eln-cache');
+const SECONDS = 60; // that an awaited event may take on a busy machine
+const READ = 60; // seconds that the command of a key may take
+const QUIT = 2; // seconds in which C-g is read, unless it has ended something
 const GLANCE = 15; // ms between two looks at the screen
 
 const running = new Set();
@@ -32,7 +36,7 @@ process.on('exit', () => {
 });
 
 const folder = scratchFolder('ecl-mcp-terminal');
-let started = 0;
+let started = 0, titles = 0;
 
 // Registered tests; tests/terminal/run.mjs runs them.
 export const tests = [];
@@ -51,12 +55,32 @@ export function check(condition, text) {
 export { kill };
 export const pause = ms => new Promise(done => setTimeout(done, ms));
 
+// Makes native code of what each Emacs in a terminal loads before it can be told
+// not to compile: otherwise each would, beside its test.
+export function prepare() {
+    const home = path.join(folder, 'home');
+    fs.mkdirSync(COMPILED, { recursive: true });
+    fs.mkdirSync(path.join(home, '.emacs.d'), { recursive: true });
+    fs.symlinkSync(COMPILED, path.join(home, '.emacs.d/eln-cache'));
+    spawnSync(process.env.EMACS ?? 'emacs', ['-Q', '--batch', '--eval', `(when (and
+        (fboundp 'native-comp-available-p) (native-comp-available-p))
+      (let ((file (locate-library "term/xterm.el")))
+        (unless (file-exists-p (comp-el-to-eln-filename file))
+          (native-compile file))))`], { env: { PATH: process.env.PATH, HOME: home } });
+}
+
+// Gives an Emacs with the home HOME a copy of its own of that native code: an
+// Emacs that loads a file of it twice renames the file meanwhile (term/screen
+// loads term/xterm twice), and no other may look for it then.
+function copyCompiled(home) {
+    fs.mkdirSync(path.join(home, '.emacs.d'), { mode: 0o700 });
+    fs.cpSync(COMPILED, path.join(home, '.emacs.d/eln-cache'), { recursive: true });
+}
+
 // The arguments of tmux for KEY: a name of tmux (C-c, Enter, M-x, Space) or
 // {text} that is typed as it is.
 function inTmux(key) {
-    // A semicolon at the end of a word would separate commands.
-    return typeof key === 'string' ? [key]
-        : ['-l', '--', key.text.replace(/;$/, '\\;')];
+    return typeof key === 'string' ? [key] : ['-l', '--', key.text];
 }
 
 export class Terminal {
@@ -70,6 +94,7 @@ export class Terminal {
         terminal.home = path.join(folder, String(started));
         terminal.clients = 0;
         fs.mkdirSync(terminal.home, { mode: 0o700 }); // a daemon insists
+        copyCompiled(terminal.home);
         terminal.env = {
             PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: terminal.home,
             TMUX_TMPDIR: folder, ...env,
@@ -82,15 +107,17 @@ export class Terminal {
             '-l', path.join(HERE, 'terminal.el'),
             '--eval', `(ecl-mcp-test-listen ${lisp(terminal.socket())})`,
             ...load.flatMap(feature => ['--eval', `(require '${feature})`])];
-        await terminal.tmux('start-server',
+        const server = ['-L', terminal.name, '-f', '/dev/null'];
+        await run('tmux', [...server, 'start-server',
             ';', 'set-option', '-g', 'status', 'off',
             ';', 'set-option', '-sg', 'escape-time', '0',
             ';', 'set-option', '-g', 'history-limit', '0',
-            ';', 'new-session', '-d', '-x', width, '-y', height,
+            ';', 'new-session', '-d', '-x', String(width), '-y', String(height),
             // Under a shell: tmux lets no child of its own stay stopped.
-            `${command.map(quoted).join(' ')}; true`);
+            `${command.map(quoted).join(' ')}; true`], { env: terminal.env });
+        terminal.control = new Control(server, terminal.env);
         try {
-            await terminal.#connect();
+            await terminal.connect();
             terminal.pid = Number(await terminal.eval('(emacs-pid)'));
             // Its command loop runs: the start is over.
             await terminal.until('(and after-init-time (not (input-pending-p)))');
@@ -114,11 +141,11 @@ export class Terminal {
     // Opens a frame of a daemon on a terminal of its own, and shows it: keys go
     // to that terminal until `switchTo`. Returns its number.
     async client() {
-        const { stdout } = await this.tmux('new-window', '-P', '-F',
+        const number = await this.tmux('new-window', '-P', '-F',
             '#{window_index}',
             `emacsclient -nw -s ${quoted(this.server())}; true`);
         await this.until(`(> (length (frame-list)) ${++this.clients})`);
-        return Number(stdout);
+        return Number(number);
     }
 
     switchTo(number) {
@@ -126,11 +153,10 @@ export class Terminal {
     }
 
     tmux(...args) {
-        return run('tmux', ['-L', this.name, '-f', '/dev/null',
-            ...args.map(String)], { env: this.env });
+        return this.control.run(...args);
     }
 
-    async #connect() {
+    async connect() {
         const end = performance.now() + 1000 * SECONDS;
         for (;;) {
             const socket = net.connect(this.socket());
@@ -162,8 +188,10 @@ export class Terminal {
 
     // The value of FORM in Emacs, printed by prin1. The command loop takes no
     // part in it: no key is read for it, none is lost.
-    async eval(form, seconds) {
-        return (await this.#ask(form, seconds)).value;
+    eval(form, seconds) {
+        const value = this.#ask(form, seconds).then(answer => answer.value);
+        value.catch(() => {}); // for callers that do not wait for it
+        return value;
     }
 
     // The value of a form that returns a string, as it is.
@@ -189,7 +217,7 @@ export class Terminal {
     async until(form, seconds = SECONDS) {
         const end = performance.now() + 1000 * seconds;
         for (;;) {
-            const value = await this.eval(form);
+            const value = await this.eval(form, Math.max(seconds, SECONDS));
             if (value !== 'nil')
                 return value;
             if (performance.now() > end)
@@ -210,19 +238,64 @@ export class Terminal {
         } while (performance.now() < end);
     }
 
-    // Sends keys, one after the other without a pause; {text} stands for typed
-    // text.
+    // Types keys, each when Emacs has done what the one before said, and waits
+    // until what all of them have changed is on the screen: what is seen next is
+    // not older, and no key is lost because Emacs throws away what was typed before
+    // it tells of an error or quits. {text} stands for typed text.
     async keys(...keys) {
-        const calls = keys.flatMap((key, at) =>
-            [...at ? [';'] : [], 'send-keys', ...inTmux(key)]);
-        await this.tmux(...calls);
+        for (const key of keys)
+            await this.#done(() => this.now(key), key.text ? [...key.text].length : 1,
+                key === 'C-g');
+        await this.shown();
     }
 
-    // Types TEXT, a character every MS milliseconds.
+    // Lets SEND send COUNT events or more, and waits until Emacs has read them and
+    // done what they say. It may have quit without reading the key for that.
+    async #done(send, count, quits) {
+        const before = Number(await this.eval('(ecl-mcp-test-count)'));
+        await send();
+        await this.until(`(ecl-mcp-test-read-p ${before + count})`, quits ? QUIT : READ)
+            .catch(error => quits || Promise.reject(error));
+        await this.until('(ecl-mcp-test-read-p 0)', READ);
+    }
+
+    // Sends keys in one go, whatever Emacs does: for tests of keys that come while
+    // Emacs is busy, or too soon. When this returns, the terminal has them.
+    async now(...keys) {
+        await Promise.all(keys.map(key => this.tmux('send-keys', ...inTmux(key))));
+        // tmux has written them when it takes the next command.
+        await this.tmux('display-message', '-p', '');
+    }
+
+    // Types TEXT, and with MS a character each so many milliseconds, as people do
+    // who do not wait for Emacs.
     async type(text, ms = 0) {
-        for (const piece of ms ? text : [text]) {
-            await this.keys({ text: piece });
-            await pause(ms);
+        if (!ms)
+            return this.keys({ text });
+        await this.#done(async () => {
+            for (const piece of text) {
+                await this.now({ text: piece });
+                await pause(ms);
+            }
+        }, [...text].length);
+        await this.shown();
+    }
+
+    // Waits until the terminal shows what Emacs has written: all of it comes before
+    // the title that Emacs writes now.
+    async shown() {
+        const title = `shown ${++titles}`;
+        if (await this.eval(`(ecl-mcp-test-title ${lisp(title)})`) !== 'nil')
+            await this.titled(title);
+    }
+
+    // Waits until the terminal has TITLE, which Emacs can write while it is busy.
+    async titled(title) {
+        const end = performance.now() + 1000 * SECONDS;
+        while ((await this.tmux('display-message', '-p', '#{pane_title}')).trim() !== title) {
+            if (performance.now() > end)
+                throw new Error(`no title ${title}\n${await this.look()}`);
+            await pause(1);
         }
     }
 
@@ -230,6 +303,13 @@ export class Terminal {
     async bytes(text) {
         await this.tmux('send-keys', '-H',
             ...[...Buffer.from(text)].map(byte => byte.toString(16)));
+        await this.tmux('display-message', '-p', '');
+    }
+
+    // The same; waits until Emacs has done what they say, and that is on the screen.
+    async strokes(text) {
+        await this.#done(() => this.bytes(text), 1);
+        await this.shown();
     }
 
     async focus(here) {
@@ -237,9 +317,8 @@ export class Terminal {
     }
 
     // The lines on the screen.
-    async screen() {
-        const { stdout } = await this.tmux('capture-pane', '-p');
-        return stdout;
+    screen() {
+        return this.tmux('capture-pane', '-p');
     }
 
     // The same for human readers: several empty lines become one.
@@ -279,7 +358,7 @@ export class Terminal {
     async end() {
         running.delete(this);
         this.channel?.destroy();
-        await this.tmux('kill-server').catch(() => {});
+        await this.tmux?.('kill-server').catch(() => {});
         if (this.pid)
             kill(this.pid, 'KILL');
     }

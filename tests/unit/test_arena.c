@@ -42,6 +42,27 @@ static void arena_keeps_its_chunk_beside_large_pieces(void **state)
     assert_ptr_equal(second, first + 16);
 }
 
+static void arena_joins_another(void **state)
+{
+    (void)state;
+    struct arena other = ARENA_EMPTY;
+    struct str large;
+    arena_join(&arena, &other); // nothing
+    char *small = arena_alloc(&other, 16);
+    assert_memory(small != NULL);
+    memset(small, 'x', 16);
+    if (arena_str(&other, STR("kept"), &large) != ST_OK)
+        large = STR("kept");
+    size_t bytes = arena_bytes(&other);
+    arena_join(&arena, &other);
+    assert_int_equal(arena_bytes(&other), 0);
+    assert_int_equal(arena_bytes(&arena), bytes);
+    assert_memory(arena_alloc(&arena, 16) != NULL);
+    arena_join(&arena, &other); // empty again
+    assert_int_equal(small[15], 'x');
+    assert_text(large, "kept");
+}
+
 static void arena_refuses_overflow(void **state)
 {
     (void)state;
@@ -112,6 +133,7 @@ int main(void)
         cmocka_unit_test_teardown(arena_gives_aligned_distinct_memory, release),
         cmocka_unit_test_teardown(arena_keeps_its_chunk_beside_large_pieces,
                                   release),
+        cmocka_unit_test_teardown(arena_joins_another, release),
         cmocka_unit_test_teardown(arena_refuses_overflow, release),
         cmocka_unit_test_teardown(arena_clears_arrays, release),
         cmocka_unit_test_teardown(arena_copies_text_with_nul, release),

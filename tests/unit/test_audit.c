@@ -12,19 +12,28 @@ static struct buf lines; /* that the sink received */
 static int64_t age;      /* of the last line */
 static bool lasts;       /* the last line must reach the disk */
 
-static void append(void *context, int64_t age_ms, struct str members,
-                   bool lasting)
+static uint64_t settled; /* the last line that is on the disk */
+
+static uint64_t append(void *context, int64_t age_ms, struct str members,
+                       bool lasting)
 {
     struct buf *out = context;
     age = age_ms;
     lasts = lasting;
     buf_str(out, members);
     buf_byte(out, '\n');
+    return lasting ? settled + 1 : 0;
+}
+
+static bool is_settled(void *context, uint64_t line)
+{
+    (void)context;
+    return line <= settled;
 }
 
 static int set_up(void **state)
 {
-    const struct audit_sink sink = {append, &lines};
+    const struct audit_sink sink = {append, is_settled, &lines};
     int status = asker_begin(state);
     audit_init(&audit, &at.log, &sink);
     return status != 0 || gate_add_hook(&at.gate, audit_event, &audit) != ST_OK;
@@ -35,6 +44,16 @@ static int tear_down(void **state)
     audit_release(&audit);
     buf_release(&lines);
     return asker_end(state);
+}
+
+/* The last line is on its way to the disk, if it must get there. */
+static void check_settling(bool settles)
+{
+    uint64_t line = audit_unsettled(&audit);
+    assert_int_equal(line != 0, settles);
+    settled += settles;
+    assert_true(audit_is_settled(&audit, line));
+    assert_int_equal(audit_unsettled(&audit), 0);
 }
 
 /* The lines are those of PATTERN, where "…" is any text. */
@@ -74,6 +93,7 @@ static void audit_times_human_and_run(void **state)
                      "\"answerSha256\":\"…\""));
     assert_int_equal(age, 42);
     assert_true(lasts);
+    check_settling(true);
 }
 
 static void audit_hashes_what_ran(void **state)

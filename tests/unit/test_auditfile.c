@@ -2,6 +2,7 @@
 /* Tests of auditfile.c with real files. tests/server/audit.mcp has the tests
    that need a full disk. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "base/limits.h"
 #include "host/auditfile.h"
+#include "host/disk.h"
 #include "support/check.h"
 #include "support/client.h"
 #include "support/folder.h"
@@ -362,6 +364,38 @@ static void auditfile_syncs_lines_that_must_last(void **state)
     folder_run("tail -n 1 one | grep -q '\"lost\":1,\"a\":4}$'");
 }
 
+/* A thread waits for the disk; what comes meanwhile waits for the next one. */
+static void auditfile_leaves_the_disk_to_a_thread(void **state)
+{
+    int ends[2];
+    (void)state;
+    synced = 0;
+    open_file("one");
+    assert_int_equal(pipe(ends), 0);
+    disk_use_threads(ends[1]);
+    uint64_t first = auditfile_append(file, 1000, 5, STR("\"a\":1}"), true);
+    uint64_t second = auditfile_append(file, 1000, 5, STR("\"a\":2}"), true);
+    check_memory_was_enough();
+    assert_true(first > 0 && second > first);
+    while (!auditfile_is_settled(file, second)) {
+        struct pollfd woken = {ends[0], POLLIN, 0};
+        char byte;
+        assert_true(poll(&woken, 1, 10000) > 0);
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+    }
+    assert_true(auditfile_is_settled(file, first));
+    assert_int_equal(synced, 2);
+    // the end waits for what has begun
+    (void)auditfile_append(file, 1000, 5, STR("\"a\":3}"), true);
+    auditfile_free(file);
+    file = NULL;
+    assert_int_equal(synced, 3);
+    check_lines("");
+    disk_use_threads(-1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void auditfile_may_be_named(void **state)
 {
     static const struct {
@@ -410,6 +444,7 @@ int main(void)
         TEST(auditfile_counts_what_is_lost),
         TEST(auditfile_continues_after_a_torn_line),
         TEST(auditfile_syncs_lines_that_must_last),
+        TEST(auditfile_leaves_the_disk_to_a_thread),
         TEST(auditfile_may_be_named),
     };
     // a file that grows too large is an error, and does not end the program

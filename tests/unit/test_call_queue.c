@@ -94,6 +94,22 @@ static void call_queue_counts_sent_calls(void **state)
     assert_int_equal(queue.first->started_at, -1);
 }
 
+static void call_queue_numbers_evaluations(void **state)
+{
+    const uint64_t expected[] = {4, 5, 5, 5};
+    size_t i = 0;
+
+    (void)state;
+    for (uint64_t id = 1; id <= 4; id++)
+        add_call(id);
+    for (struct call *call = queue.first; call; call = call->next) {
+        call->reads = call->id == 2;
+        call->apart = call->id == 3;
+    }
+    for (struct call *call = queue.first; call; call = call->next)
+        assert_int_equal(call_queue_evaluation(&queue, call, 3), expected[i++]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -102,6 +118,7 @@ int main(void)
         TEST(call_queue_keeps_the_order),
         TEST(call_queue_withdraws_a_waiting_call),
         TEST(call_queue_counts_sent_calls),
+        TEST(call_queue_numbers_evaluations),
     };
 
     return RUN_TESTS("call_queue", tests);

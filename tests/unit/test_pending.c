@@ -174,7 +174,8 @@ static void pending_sets_of_states(void **state)
         {PENDING_NEW, "0000"},           {PENDING_READING_BUFFER, "0110"},
         {PENDING_ASKING_EDITOR, "1110"}, {PENDING_ASKING_CLIENT, "1010"},
         {PENDING_IN_IMAGE, "0001"},      {PENDING_WORKING, "0001"},
-        {PENDING_IN_EDITOR, "0111"},     {PENDING_OVER, "0000"},
+        {PENDING_IN_EDITOR, "0111"},     {PENDING_SETTLING, "0000"},
+        {PENDING_OVER, "0000"},
     };
     (void)state;
     assert_int_equal(COUNT(cases), PENDING_STATES);

@@ -296,10 +296,11 @@ static void check_rule(const char *name, const char *path, const char *session,
                        enum policy_decision wanted)
 {
     const struct tool *tool = core_find_tool(str_from(name));
-    struct schema_value values[8] = {{0}};
+    struct schema_value values[20] = {{0}};
     struct policy_question question = {tool, values, &call.place};
     struct str why;
     assert_non_null(tool);
+    assert_in_range(schema_count(tool->fields), 0, COUNT(values));
     files = workspace_files(workspace);
     for (size_t i = 0; i < schema_count(tool->fields); i++) {
         const char *field = tool->fields[i].name;

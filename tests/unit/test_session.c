@@ -297,6 +297,9 @@ static void session_refuses_frames_by_their_heads(void **state)
         {WIRE_KEPT, 7, 10, ST_LIMIT},      // one number is expected
         {WIRE_KEPT, 8, 9, ST_INVALID},     // another KEEP than that
         {WIRE_WOKEN, 0, 9, ST_INVALID},    // only a copy says that
+        {WIRE_WANT, 1, 10, ST_LIMIT},      // one number is expected
+        {WIRE_NATIVE, 0, 28, ST_LIMIT},    // three numbers are expected
+        {WIRE_WANT, 2, 9, ST_INVALID},     // a call that does not run
         {WIRE_CALL, 1, 100, ST_INVALID},   // goes the other way
         {WIRE_OUTPUT, 1, 100, ST_INVALID}, // goes to fronts
         {1000, 1, 100, ST_INVALID},

@@ -161,7 +161,7 @@ static enum status decode(struct work *w)
 {
     struct text decoded;
 
-    return text_decode(&w->arena, w->text, &decoded);
+    return text_decode(&w->arena, w->text, SIZE_MAX, &decoded);
 }
 
 static enum status hash(struct work *w)
@@ -278,6 +278,108 @@ static void strand_pauses_in_all_long_work(void **state)
     }
 }
 
+static bool is_true(void *context)
+{
+    return *(bool *)context;
+}
+
+static bool event;
+
+static enum status wait_for_event(struct work *w)
+{
+    w->done = 1;
+    bool came = strand_wait(w->strand, is_true, &event);
+    w->done = 2;
+    return came ? ST_OK : ST_NOMEM;
+}
+
+static void strand_waits_for_what_is_outside(void **state)
+{
+    (void)state;
+    event = false;
+    begin(wait_for_event);
+    assert_false(strand_is_waiting(work.strand));
+    for (int i = 0; i < 3; i++) {
+        assert_false(strand_go_on(work.strand));
+        assert_true(strand_is_waiting(work.strand));
+        assert_int_equal(work.done, 1);
+    }
+    event = true;
+    assert_false(strand_is_waiting(work.strand));
+    assert_true(strand_go_on(work.strand));
+    assert_false(strand_is_waiting(work.strand));
+    assert_int_equal(work.done, 2);
+    assert_ok(work.status);
+    // when it is freed, it waits for nothing
+    strand_free(work.strand);
+    work.arena.strand = NULL;
+    event = false;
+    begin(wait_for_event);
+    assert_false(strand_go_on(work.strand));
+    strand_free(work.strand);
+    work.strand = NULL;
+    assert_status(work.status, ST_NOMEM);
+}
+
+static int64_t time_us;
+
+static int64_t clock_that_stands(void)
+{
+    return time_us;
+}
+
+/* As much work as one look at the clock, which takes a millisecond. */
+static enum status slow(struct work *w)
+{
+    for (w->done = 0; w->done < 10; w->done++) {
+        if (arena_spend(&w->arena, LIMIT_STEP_LOOK) != ST_OK)
+            return ST_NOMEM;
+        time_us += 1000;
+    }
+    return ST_OK;
+}
+
+static void strand_pauses_when_a_step_takes_long(void **state)
+{
+    (void)state;
+    strand_use_clock(clock_that_stands);
+    begin(slow);
+    assert_false(strand_go_on(work.strand)); // more than 4 of them
+    assert_int_equal(work.done, 5);
+    time_us += 100 * LIMIT_STEP_US; // outside: does not count
+    assert_true(strand_go_on(work.strand));
+    assert_int_equal(work.done, 10);
+    strand_use_clock(NULL);
+    assert_ok(work.status);
+}
+
+static enum status slow_inside(struct work *w)
+{
+    struct work inner = {.run = slow};
+    int steps = 0;
+
+    inner.strand = strand_new(run, &inner);
+    if (!inner.strand)
+        return ST_NOMEM;
+    inner.arena.strand = inner.strand;
+    time_us += LIMIT_STEP_US; // the step of the outer one is nearly over
+    for (; !strand_go_on(inner.strand); steps++)
+        w->done = inner.done;
+    strand_free(inner.strand);
+    return inner.status != ST_OK || steps > 0 ? inner.status : ST_INVALID;
+}
+
+static void strand_inside_of_another_has_the_same_time(void **state)
+{
+    (void)state;
+    strand_use_clock(clock_that_stands);
+    begin(slow_inside);
+    assert_true(strand_go_on(work.strand));
+    strand_use_clock(NULL);
+    assert_ok(work.status);
+    assert_int_equal(work.done, 9);
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
@@ -288,6 +390,9 @@ int main(void)
         TEST(strand_gives_no_memory_once_it_is_stopped),
         TEST(strand_goes_on_inside_of_another),
         TEST(strand_pauses_in_all_long_work),
+        TEST(strand_waits_for_what_is_outside),
+        TEST(strand_pauses_when_a_step_takes_long),
+        TEST(strand_inside_of_another_has_the_same_time),
     };
     return RUN_TESTS("strand", tests);
 }

@@ -45,7 +45,7 @@ static void text_comes_back_the_same(void **state)
         struct text text;
         struct str bytes;
         struct str problem;
-        assert_ok(text_decode(&arena, cases[i].bytes, &text));
+        assert_ok(text_decode(&arena, cases[i].bytes, SIZE_MAX, &text));
         assert_true(str_eq(text.text, cases[i].text));
         assert_int_equal(text.coding, cases[i].coding);
         assert_int_equal(text.ends, cases[i].ends);
@@ -60,7 +60,17 @@ static void text_refuses_data(void **state)
 {
     struct text text;
     (void)state;
-    assert_status(text_decode(&arena, STR("a\0b"), &text), ST_INVALID);
+    assert_status(text_decode(&arena, STR("a\0b"), SIZE_MAX, &text),
+                  ST_INVALID);
+}
+
+static void text_bounds_what_grows(void **state)
+{
+    struct text text;
+    (void)state;
+    assert_ok(text_decode(&arena, STR("a\xe4\xff\n"), 6, &text));
+    assert_status(text_decode(&arena, STR("a\xe4\xff\n"), 5, &text), ST_LIMIT);
+    assert_status(text_decode(&arena, STR("abc"), 2, &text), ST_LIMIT);
 }
 
 static void text_names_what_a_coding_lacks(void **state)
@@ -74,6 +84,14 @@ static void text_names_what_a_coding_lacks(void **state)
         ST_INVALID);
     assert_text(problem, "the file is in Latin-1, which has no character "
                          "\xe2\x82\xac (line 2)");
+    assert_status(
+        text_check(&arena, &form, STR("\xc3\xbf\n\xc4\x80"), &problem),
+        ST_INVALID);
+    assert_text(problem, "the file is in Latin-1, which has no character "
+                         "\xc4\x80 (line 2)");
+    assert_ok(text_check(&arena, &form, STR("\xc3\xbf\n"), &problem));
+    form.coding = TEXT_UTF8;
+    assert_ok(text_check(&arena, &form, STR("\xc4\x80"), &problem));
 }
 
 /* The model may write either line end for a file of CR LF. */
@@ -251,6 +269,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(text_comes_back_the_same, tear_down),
         cmocka_unit_test_teardown(text_refuses_data, tear_down),
+        cmocka_unit_test_teardown(text_bounds_what_grows, tear_down),
         cmocka_unit_test_teardown(text_names_what_a_coding_lacks, tear_down),
         cmocka_unit_test_teardown(text_normalizes_line_ends, tear_down),
         cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),

@@ -326,6 +326,28 @@ static void utf8_judges_every_sequence(void **state)
         }
 }
 
+/* 300 letters; the match is at their end, or at their start. */
+static void utf8_shows_a_long_line_around_a_match(void **state)
+{
+    (void)state;
+    char line[301];
+
+    memset(line, 'a', 300);
+    line[299] = 'b';
+    utf8_append_around(&buf, str_make(line, 300), 299);
+    assert_memory(!buf_failed(&buf));
+    assert_int_equal(buf.n, strlen("…") + UTF8_AROUND_BEFORE + 1);
+    assert_true(memcmp(buf.p + buf.n - 3, "aab", 3) == 0);
+    buf_reset(&buf);
+    utf8_append_around(&buf, str_make(line, 300), 0);
+    assert_memory(!buf_failed(&buf));
+    assert_int_equal(buf.n, UTF8_AROUND_CHARS + strlen("…"));
+    assert_true(memcmp(buf.p + buf.n - 4, "a…", 4) == 0);
+    buf_reset(&buf);
+    utf8_append_around(&buf, STR("short\tline"), 6);
+    assert_true(str_eq(buf_view(&buf), STR("short\\tline")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +360,8 @@ int main(void)
         cmocka_unit_test_teardown(utf8_replaces_invalid_bytes, release),
         cmocka_unit_test_teardown(utf8_shows_invisible_characters, release),
         cmocka_unit_test_teardown(utf8_shows_all_that_unicode_ignores, release),
+        cmocka_unit_test_teardown(utf8_shows_a_long_line_around_a_match,
+                                  release),
         cmocka_unit_test(utf8_finds_the_end_of_plain_text),
         cmocka_unit_test(utf8_is_the_same_the_fast_way),
         cmocka_unit_test(utf8_judges_every_sequence),

@@ -279,6 +279,32 @@ static void workspace_bounds_what_it_reads(void **state)
     assert_text(problem, "big: it has 1001 bytes; the limit is 1000 bytes.");
 }
 
+/* A file that is still the same is not held twice. */
+static void workspace_reads_again(void **state)
+{
+    (void)state;
+    struct files_content now;
+    folder_run("printf one >f");
+    open_workspace();
+    const struct files_place place = locate("f");
+    struct files_content known = read_it("f");
+    check_result(
+        files.read_again(files.context, &arena, &place, &known, &now, &problem),
+        FILES_OK);
+    assert_ptr_equal(now.bytes.p, known.bytes.p);
+    assert_memory_equal(now.hash, known.hash, FILES_HASH);
+    folder_run("printf two >f");
+    check_result(
+        files.read_again(files.context, &arena, &place, &known, &now, &problem),
+        FILES_OK);
+    assert_text(now.bytes, "two");
+    assert_memory_not_equal(now.hash, known.hash, FILES_HASH);
+    folder_run("rm f");
+    check_result(
+        files.read_again(files.context, &arena, &place, &known, &now, &problem),
+        FILES_MISSING);
+}
+
 static void workspace_needs_a_folder(void **state)
 {
     (void)state;
@@ -299,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(workspace_follows_no_swapped_link,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(workspace_resolves_a_path_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_reads_again, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_makes_folders, set_up,
                                         tear_down),

@@ -5,9 +5,10 @@
 
    userns: no namespaces of users may be made. landlock: there is none;
    landlock=N: it has version N. seccomp: there are no filters. children: /proc
-   does not tell the children of a process. What is hidden stays so for all that
-   PROGRAM starts. A process of this program answers what depends on more than
-   numbers until all of them are gone. */
+   does not tell the children of a process. disk=N: the disk takes N
+   milliseconds to write down what it has been given. What is hidden stays so
+   for all that PROGRAM starts. A process of this program answers what depends
+   on more than numbers until all of them are gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -28,6 +29,7 @@ enum { QUESTION = 1, LANDLOCK_FIRST = 444, LANDLOCK_LAST = 446 };
 
 static int landlock = -1; // the version; -1: the system's
 static bool children;     // files of that name cannot be opened
+static int delay; // milliseconds that fsync(2) takes; 0: as long as ever
 
 static bool hide(scmp_filter_ctx filter, int call, int error)
 {
@@ -75,6 +77,15 @@ static bool hide_landlock(scmp_filter_ctx filter, const char *version)
     return true;
 }
 
+static bool slow_down(scmp_filter_ctx filter, const char *milliseconds)
+{
+    delay = (int)strtol(milliseconds, NULL, 10);
+    return delay > 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(fsync), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(fdatasync), 0) ==
+               0;
+}
+
 static bool add_feature(scmp_filter_ctx filter, const char *name)
 {
     const char landlock_name[] = "landlock";
@@ -84,6 +95,8 @@ static bool add_feature(scmp_filter_ctx filter, const char *name)
         return hide_namespaces(filter);
     if (strcmp(name, "seccomp") == 0)
         return hide_filters(filter);
+    if (strncmp(name, "disk=", 5) == 0)
+        return slow_down(filter, name + 5);
     if (strcmp(name, "children") == 0) {
         children = true;
         return seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(openat), 0) ==
@@ -133,7 +146,11 @@ static void answer(int fd)
             continue; // who asked is gone
         memset(reply, 0, sizeof *reply);
         reply->id = question->id;
-        if (question->data.nr != SCMP_SYS(openat))
+        if (question->data.nr == SCMP_SYS(fsync) ||
+            question->data.nr == SCMP_SYS(fdatasync)) {
+            (void)poll(NULL, 0, delay);
+            reply->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (question->data.nr != SCMP_SYS(openat))
             reply->val = landlock;
         else if (opens_children(question))
             reply->error = -ENOENT;
@@ -218,7 +235,7 @@ int main(int argc, char **argv)
         }
     if (i + 1 >= argc)
         return 2;
-    if (landlock >= 0 || children)
+    if (landlock >= 0 || children || delay > 0)
         socket = start_answering();
     // root needs no such promise, and its programs shall not see one
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, geteuid() != 0);

@@ -300,6 +300,7 @@ static const struct word calls[] = {
     CALL(setdomainname),
     CALL(settimeofday),
     CALL(clock_settime),
+    CALL(clock_adjtime),
     CALL(adjtimex),
     CALL(kexec_load),
     CALL(kexec_file_load),

@@ -50,6 +50,12 @@ export class World {
         fs.mkdirSync(this.path('ws/work'));
         fs.writeFileSync(this.path('ws/work/.git'), 'gitdir: ../apart\n');
         fs.writeFileSync(this.path('ws/.git/modules/m/config'), '[core]\n');
+        // other names of secrets
+        for (const [secret, name] of [['.netrc', 'too'],
+            ['.netrc', 'Documents/too'], ['.npmrc', '.config/too'],
+            ['.env', 'project/too'], ['.ssh/id_rsa', 'key-too'],
+            ['.gnupg/key', 'Documents/key-too']])
+            fs.linkSync(this.path(`home/${secret}`), this.path(`home/${name}`));
         // git reads these, and the server the rules
         fs.writeFileSync(this.path('ws/.git/config'), '[core]\n');
         fs.writeFileSync(this.path('ws/.git/HEAD'), 'ref: refs/heads/main\n');

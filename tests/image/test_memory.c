@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory that an image gives back to the system before a copy is taken, with
+   the real zygote and images. Argument 1 of the program is ecl-mcp-image. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+
+/* Characters of a long string in code; in Lisp each takes four bytes. */
+#define LONG 8000000
+
+/* Megabytes that an image uses at most whose data are small. */
+#define SMALL 40
+
+/* Megabytes that process PID has for itself and its copies. */
+static double memory(pid_t pid)
+{
+    char path[64];
+    char line[200];
+    double found = -1;
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (found < 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, "RssAnon:", strlen("RssAnon:")) == 0)
+            found = strtod(line + strlen("RssAnon:"), NULL) / 1024;
+    (void)fclose(file); // was only read
+    assert_true(found > 0);
+    return found;
+}
+
+static void take_copy(uint64_t id)
+{
+    struct buf frame;
+
+    host_begin(&frame, "main", id, "checkpoint-session", 0);
+    host_send(&frame);
+    host_wait(id);
+    host_expect_success();
+}
+
+static void garbage_is_given_back_before_a_copy(void **state)
+{
+    pid_t image = host_image_pid(1);
+
+    (void)state;
+    host_expect(2, "(length (loop repeat 10 collect (make-string 4000000)))",
+                "=> 10");
+    assert_true(memory(image) > SMALL);
+    take_copy(3);
+    assert_true(memory(image) < SMALL);
+}
+
+/* The last forms and values are kept by variables, and ECL's reader keeps its
+   buffers: neither lasts. */
+static void long_code_is_given_back(void **state)
+{
+    pid_t image = host_image_pid(1);
+    struct buf code = BUF_EMPTY;
+    uint64_t id = 3;
+
+    (void)state;
+    buf_str(&code, STR("(length \""));
+    for (int i = 0; i < LONG / 10; i++)
+        buf_str(&code, STR("0123456789"));
+    buf_str(&code, STR("\")"));
+    buf_byte(&code, '\0');
+    assert_false(buf_failed(&code));
+    host_expect(2, code.p, "=> 8000000");
+    buf_release(&code);
+    assert_true(memory(image) > SMALL);
+    for (int i = 0; i < 5; i++) {
+        host_expect(id++, "(+ 1 2)", "=> 3");
+        take_copy(id++);
+    }
+    assert_true(memory(image) < SMALL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(garbage_is_given_back_before_a_copy,
+                                        host_setup, host_teardown),
+        cmocka_unit_test_setup_teardown(long_code_is_given_back, host_setup,
+                                        host_teardown),
+    };
+
+    host_use(argc, argv);
+    return RUN_TESTS("memory", tests);
+}

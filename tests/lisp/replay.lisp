@@ -1,0 +1,45 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; replay.lisp: tests of what replay-evaluation does apart from processes.
+
+(in-package #:ecl-mcp-tests)
+(in-suite ecl-mcp)
+
+(test places-are-split
+  (loop for (text . items) in '(("*a* *b*/c" "*a*" "*b*/c")
+                                ("*a*,*b*" "*a*" "*b*")
+                                ("*t*/\"a b\"/0, *a*" "*t*/\"a b\"/0" "*a*")
+                                ("*t*/\"a" "*t*/\"a")
+                                ("") (" , "))
+        do (is (equal items (ecl-mcp::split-places text)) "~s" text)))
+
+(session-test places-have-texts
+  (answer "(defvar *v* (vector 1 \"two\")) (defclass thing () (slot))
+           (defvar *thing* (make-instance 'thing))")
+  (flet ((texts (places)
+           (mapcar #'ecl-mcp::watched-text
+                   (ecl-mcp::named-places places "CL-USER"))))
+    (is (equal '("1" "\"two\"" "unbound" "unbound" "unbound" "unbound")
+               (texts "*v*/0 *v*/1 *v*/2 *thing*/slot *none* no-such::name")))
+    (is (equal '("unbound") (texts "#.(defvar-nothing)")))
+    (signals ecl-mcp:argument-error
+      (texts (format nil "~{*v*/~d ~}" (loop for i below 21 collect i))))))
+
+;; What a call binds: the required and optional ones in order, then the others.
+(test records-of-calls
+  (loop for (names arguments positions others rest) in
+        '(((a b) (1 2) ((a . 1) (b . 2)) () ())
+          ((a &optional b c) (1 2) ((a . 1) (b . 2)) () ())
+          ((a &rest b) (1 2 3) ((a . 1)) ((b 2 3)) (2 3))
+          ((&key a b) (:b 2) () ((a . ecl-mcp::+unknown+) (b . 2)) (:b 2))
+          ((a b) (1) ((a . 1)) () ())
+          (() (1) () () (1)))
+        do (is (equal (list positions others rest)
+                      (multiple-value-list
+                       (ecl-mcp::call-records names arguments)))
+               "~s" names)))
+
+;; Without the function of its process, nothing can be replayed here.
+(test missing-ways-say-where-they-are
+  (handler-case (ecl-mcp::find-way "return-from-frame" '())
+    (ecl-mcp:argument-error (condition)
+      (is (search "in a replay" (princ-to-string condition))))))
