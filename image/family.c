@@ -17,6 +17,10 @@
 /* Rounds of stopping: one that finds nobody new is the last. */
 #define STOP_ROUNDS 64
 
+/* Groups that a walk remembers, to stop each once: to stop a group of all for
+   each of its members would cost the square of their number. */
+#define STOPPED_GROUPS 16
+
 /* A family so many times as large as it may be is crowded, even if most of it
    should have ended. */
 #define SURELY 4
@@ -162,9 +166,10 @@ static bool is_one_of(pid_t pid, const struct family_spared *spared)
 /* What a walk through a family does on its way. */
 struct walk {
     const struct family_spared *spared;
-    size_t most; /* ends after so many */
-    int signal;  /* goes to all but spared ones; 0: none */
-    size_t sent; /* to how many */
+    size_t most;                  /* ends after so many */
+    bool stops;                   /* all but spared ones */
+    pid_t groups[STOPPED_GROUPS]; /* that it has stopped last */
+    size_t groups_n;              /* in all */
 };
 
 static bool is_spared(const struct family_member *member,
@@ -189,16 +194,26 @@ static bool is_ours(const struct family *family,
     return false;
 }
 
-/* Sends the signal of WALK to MEMBER; if it stops, to its whole group. */
-static void signal_member(const struct family *family, struct walk *walk,
-                          const struct family_member *member)
+/* Whether WALK has just stopped GROUP; from now on it has. */
+static bool has_stopped(struct walk *walk, pid_t group)
 {
-    pid_t group = walk->signal == SIGSTOP ? getpgid(member->pid) : -1;
+    for (size_t i = 0; i < walk->groups_n && i < STOPPED_GROUPS; i++)
+        if (walk->groups[i] == group)
+            return true;
+    walk->groups[walk->groups_n++ % STOPPED_GROUPS] = group;
+    return false;
+}
 
-    if (is_ours(family, walk->spared, member->pid, group))
+/* Stops MEMBER and its whole group. */
+static void stop_member(const struct family *family, struct walk *walk,
+                        const struct family_member *member)
+{
+    pid_t group = getpgid(member->pid);
+
+    if (is_ours(family, walk->spared, member->pid, group) &&
+        !has_stopped(walk, group))
         (void)kill(-group, SIGSTOP); // it may just have ended
-    (void)kill(member->pid, walk->signal);
-    walk->sent++;
+    (void)kill(member->pid, SIGSTOP);
 }
 
 /* The members from FIRST on are new; BELOW: they descend from the image that
@@ -212,8 +227,8 @@ static void meet(struct family *family, struct walk *walk, size_t first,
 
         member->below = below;
         member->spared = is_one_of(member->pid, walk->spared);
-        if (walk->signal != 0 && !is_spared(member, walk->spared))
-            signal_member(family, walk, member);
+        if (walk->stops && !is_spared(member, walk->spared))
+            stop_member(family, walk, member);
     }
 }
 
@@ -247,7 +262,7 @@ static void go(struct family *family, pid_t root, struct walk *walk)
 void family_find(struct family *family, pid_t root,
                  const struct family_spared *spared)
 {
-    struct walk walk = {spared, SIZE_MAX, 0, 0};
+    struct walk walk = {.spared = spared, .most = SIZE_MAX};
 
     go(family, root, &walk);
 }
@@ -256,7 +271,7 @@ bool family_is_crowded(pid_t root, const struct family_spared *spared,
                        size_t most, size_t *n)
 {
     size_t spared_n = spared ? spared->n : 0;
-    struct walk walk = {spared, SURELY * most + spared_n, 0, 0};
+    struct walk walk = {.spared = spared, .most = SURELY * most + spared_n};
     struct family family = {NULL, 0, 0};
     size_t living = 0;
     bool crowded;
@@ -278,20 +293,20 @@ bool family_is_crowded(pid_t root, const struct family_spared *spared,
     return crowded;
 }
 
-/* Sends SIGNAL to all but SPARED ones; returns how many. *SUM is another number
-   when they are others. */
-static size_t signal_all(pid_t root, const struct family_spared *spared,
-                         int signal, uint64_t *sum)
+/* Stops all but SPARED ones that one walk finds. Returns another number when
+   these are others. */
+static uint64_t stop_once(pid_t root, const struct family_spared *spared)
 {
-    struct walk walk = {spared, SIZE_MAX, signal, 0};
+    struct walk walk = {.spared = spared, .most = SIZE_MAX, .stops = true};
     struct family family = {NULL, 0, 0};
+    uint64_t sum;
 
     go(&family, root, &walk);
-    *sum = family.n;
+    sum = family.n;
     for (size_t i = 0; i < family.n; i++)
-        *sum = *sum * 31 + (uint64_t)family.list[i].pid;
+        sum = sum * 31 + (uint64_t)family.list[i].pid;
     family_release(&family);
-    return walk.sent;
+    return sum;
 }
 
 void family_stop(pid_t root, const struct family_spared *spared)
@@ -301,19 +316,26 @@ void family_stop(pid_t root, const struct family_spared *spared)
 
     for (int round = 0; round < STOP_ROUNDS && sum != before; round++) {
         before = sum;
-        (void)signal_all(root, spared, SIGSTOP, &sum);
+        sum = stop_once(root, spared);
     }
 }
 
 size_t family_kill(pid_t root, const struct family_spared *spared)
 {
-    uint64_t sum;
-    size_t n = signal_all(root, spared, SIGSTOP, &sum);
+    struct family family = {NULL, 0, 0};
+    size_t n = 0;
 
-    if (n == 0)
-        return 0;
     family_stop(root, spared);
-    return signal_all(root, spared, SIGKILL, &sum);
+    // found first, then killed: the children of one that has ended are
+    // elsewhere
+    family_find(&family, root, spared);
+    for (size_t i = 0; i < family.n; i++)
+        if (!is_spared(&family.list[i], spared)) {
+            (void)kill(family.list[i].pid, SIGKILL); // it may have ended
+            n++;
+        }
+    family_release(&family);
+    return n;
 }
 
 void family_continue(pid_t root, const struct family_spared *spared)

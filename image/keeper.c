@@ -24,6 +24,10 @@
    holds for longer ends when it lets go. */
 #define END_MS 5000
 
+/* So often they are looked for whatever the time: where the machine is busy,
+   one look at a large family may take as long. */
+#define END_ROUNDS 16
+
 /* Walks through the family that must find nobody, one after the other, with a
    pause between them: one may miss those who have just changed parents. */
 #define QUIET 2
@@ -82,7 +86,8 @@ static void end_family(const struct family_spared *spared)
     const struct timespec pause = {0, 1000 * 1000};
     int64_t end = now_ms() + END_MS;
 
-    for (int quiet = 0; quiet < QUIET && now_ms() < end;) {
+    for (int round = 0, quiet = 0;
+         quiet < QUIET && (round < END_ROUNDS || now_ms() < end); round++) {
         quiet = family_kill(getpid(), spared) == 0 ? quiet + 1 : 0;
         reap();
         (void)nanosleep(&pause, NULL); // a signal only shortens it

@@ -4,7 +4,6 @@
    end; zygote, keeper and supervisor are killed. Argument 1 of the program is
    ecl-mcp-image. */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,57 +215,6 @@ static void keeper_stops_a_fork_bomb_in_sessions(void **state)
     expect_crowded(
         SHELL("echo 'if [ $1 -lt 9 ]; then setsid -f sh b $(($1+1)); setsid -f "
               "sh b $(($1+1)); fi; sleep 1000' > b; sh b 0"));
-}
-
-static void *wait_for_end(void *until)
-{
-    char byte;
-
-    (void)!read(*(int *)until, &byte, 1);
-    _exit(0);
-}
-
-/* In a child: goes on in a second thread when the first one has ended, so that
-   the system calls the process a zombie. */
-static NO_RETURN void leave_first_thread(int until)
-{
-    pthread_t thread;
-
-    if (pthread_create(&thread, NULL, wait_for_end, &until) != 0)
-        _exit(1);
-    pthread_exit(NULL);
-}
-
-static void family_counts_without_first_threads(void **state)
-{
-    char path[64];
-    char name[64];
-    char process_state = '\0';
-    int until[2];
-    size_t n;
-    pid_t pid;
-
-    (void)state;
-    assert_int_equal(pipe(until), 0); // NOLINT: nothing is executed
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        (void)close(until[1]);
-        leave_first_thread(until[0]);
-    }
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    while (process_state != 'Z') {
-        FILE *file = fopen(path, "re");
-
-        assert_non_null(file);
-        assert_int_equal(fscanf(file, "%*d %63s %c", name, &process_state), 2);
-        (void)fclose(file); // was only read
-    }
-    assert_true(family_is_crowded(getpid(), NULL, 0, &n));
-    (void)close(until[1]);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_false(family_is_crowded(getpid(), NULL, 0, &n));
-    assert_int_equal(n, 0);
 }
 
 /* --- When it ends ------------------------------------------------------- */
@@ -540,7 +488,6 @@ int main(int argc, char **argv)
         TEST(keeper_counts_whatever_the_name),
         TEST(keeper_stops_a_fork_bomb),
         TEST(keeper_stops_a_fork_bomb_in_sessions),
-        cmocka_unit_test(family_counts_without_first_threads),
         TEST(keeper_ends_orphans_with_reset),
         TEST(keeper_ends_orphans_with_close),
         TEST(keeper_ends_orphans_with_the_image),
