@@ -299,12 +299,15 @@ The package is that of the last `in-package' before START."
   (ecl-mcp-eval--evaluate expression (ecl-mcp-package)))
 
 (defun ecl-mcp-eval--code-at-point ()
-  "The text of the region, or else of the expression before point; nil if none."
+  "The text of the region, or else of the expression before point; nil if none.
+The prompt of a REPL is no expression."
   (if (use-region-p)
       (buffer-substring-no-properties (region-beginning) (region-end))
     (ignore-errors
-      (let ((bounds (ecl-mcp-eval--last-sexp-bounds)))
-        (buffer-substring-no-properties (car bounds) (cdr bounds))))))
+      (save-restriction
+        (narrow-to-region (field-beginning) (point-max))
+        (let ((bounds (ecl-mcp-eval--last-sexp-bounds)))
+          (buffer-substring-no-properties (car bounds) (cdr bounds)))))))
 
 (defun ecl-mcp-eval--last-sexp-bounds ()
   "The bounds of the expression before point."

@@ -141,9 +141,13 @@ PARTS are in reverse order, too."
       (ecl-mcp-trace-mode))
     (current-buffer)))
 
-(defun ecl-mcp-trace--show (code text)
-  "Show TEXT, the trace of an evaluation of CODE, after those before."
+(defvar-local ecl-mcp-trace--last nil
+  "What the last tree of this buffer is about: (CODE . PACKAGE).")
+
+(defun ecl-mcp-trace--show (code package text)
+  "Show TEXT, the trace of an evaluation of CODE in PACKAGE, after those before."
   (with-current-buffer (ecl-mcp-trace--buffer)
+    (setq ecl-mcp-trace--last (cons code package))
     (let ((inhibit-read-only t)
           (start (goto-char (point-max))))
       (insert (propertize (concat "; " (ecl-mcp-eval--one-line code 70))
@@ -172,7 +176,8 @@ The value is a list of a tool, its arguments and its handler."
           (let* ((text (or (plist-get answer :content) ""))
                  (split (ecl-mcp-trace--split text)))
             (when (cdr split)
-              (ecl-mcp-trace--show (alist-get 'code arguments) (cdr split)))
+              (ecl-mcp-trace--show (alist-get 'code arguments)
+                                   (alist-get 'package arguments) (cdr split)))
             (funcall handler
                      (if (and (cdr split) (plist-get answer :success))
                          (plist-put (copy-sequence answer) :content (car split))
@@ -231,23 +236,47 @@ evaluations make of them."
     (user-error "No function is followed; t follows one"))
   (ecl-mcp-eval--evaluate expression nil))
 
+(defun ecl-mcp-trace--ask-number (prompt)
+  "Ask for a number, at least 1, with PROMPT; nothing is nil."
+  (let ((text (string-trim (read-string prompt))))
+    (cond ((string-empty-p text) nil)
+          ((string-match-p "\\`0*[1-9][0-9]*\\'" text) (string-to-number text))
+          (t (user-error "%s is not a number from 1 on" text)))))
+
+(defun ecl-mcp-trace--ask-stop ()
+  "Ask where a replay stops and begins: a plist for `ecl-mcp-replay'."
+  (let* ((stop (string-trim (read-string "Stop before a call of (none): ")))
+         (stop (and (not (string-empty-p stop)) stop)))
+    (list :stop stop
+          :count (and stop (ecl-mcp-trace--ask-number
+                            (format "Which call of %s (1): " stop)))
+          :evaluation (ecl-mcp-trace--ask-number
+                       "As before evaluation (the last one): "))))
+
+(defun ecl-mcp-trace--ask-replay ()
+  "Ask for the arguments of `ecl-mcp-replay'."
+  (let* ((last (and (derived-mode-p 'ecl-mcp-trace-mode) ecl-mcp-trace--last))
+         (default (if last (car last) (ecl-mcp-eval--code-at-point))))
+    (append (list (read-string
+                   (format-prompt "Replay" (and default (ecl-mcp-eval--one-line
+                                                         default 40)))
+                   nil 'ecl-mcp-trace-history default)
+                  (read-string "Places to watch (none): ")
+                  (if last (cdr last) (ecl-mcp-package)))
+            (and current-prefix-arg (ecl-mcp-trace--ask-stop)))))
+
 ;;;###autoload
-(defun ecl-mcp-replay (code watch &optional stop package)
+(cl-defun ecl-mcp-replay (code watch package &key stop count evaluation)
   "Evaluate CODE as it would have been before the last evaluation, in a copy.
 WATCH names places, such as \"*x* *y*/slot\": the trace says who changes them.
-With a prefix argument, stop before the first call of the function STOP; that is
-frozen like an error.  The functions that are followed are traced.
+With a prefix argument, stop before a call of the function STOP, the first or the
+one with the number COUNT; that is frozen like an error.  Then CODE is evaluated
+as it would have been before the evaluation with the number EVALUATION, if that
+is not nil.  The functions that are followed are traced.
 All names are read in PACKAGE.  By default, CODE is the region or the expression
-before point.  The session does not change."
-  (interactive
-   (let ((default (ecl-mcp-eval--code-at-point)))
-     (list (read-string (format-prompt "Replay" (and default
-                                                     (ecl-mcp-eval--one-line
-                                                      default 40)))
-                        nil 'ecl-mcp-trace-history default)
-           (read-string "Places to watch (none): ")
-           (and current-prefix-arg (read-string "Stop before a call of: "))
-           (ecl-mcp-package))))
+before point, or in the tree of calls what that is about.  The session does not
+change."
+  (interactive (ecl-mcp-trace--ask-replay))
   (when (string-blank-p code)
     (user-error "There is nothing to evaluate"))
   (let ((what (concat "replaying " (ecl-mcp-eval--one-line code 40))))
@@ -255,14 +284,16 @@ before point.  The session does not change."
      what "replay-evaluation"
      `(,@(ecl-mcp-eval--arguments code package)
        ,@(and (not (string-blank-p watch)) `((watch . ,watch)))
-       ,@(and stop (not (string-blank-p stop)) `((stop . ,stop)))
+       ,@(and stop `((stop . ,stop)))
+       ,@(and count `((count . ,count)))
+       ,@(and evaluation `((evaluation . ,evaluation)))
        ,@(and ecl-mcp-trace--functions
               `((functions . ,(string-join ecl-mcp-trace--functions " ")))))
      (lambda (answer)
        (let* ((key (if (plist-get answer :success) :content :error))
               (split (ecl-mcp-trace--split (or (plist-get answer key) ""))))
          (when (cdr split)
-           (ecl-mcp-trace--show code (cdr split)))
+           (ecl-mcp-trace--show code package (cdr split)))
          (ecl-mcp-eval--show-answer
           what (plist-put (copy-sequence answer) key (car split))))))))
 

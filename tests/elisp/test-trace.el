@@ -102,21 +102,58 @@
  (defun test-replayed::add (n) (incf test-replayed::*total* n)))")
   (live-call "checkpoint-session" '((name . "before")) :session ecl-mcp-eval-session)
   (live-eval "(test-replayed::add 2)")
-  (ecl-mcp-replay "(add 3)" "*total*" nil "TEST-REPLAYED")
+  (ecl-mcp-replay "(add 3)" "*total*" "TEST-REPLAYED")
   (live-idle)
   (should (string-match-p "^\\*total\\*: 0 -> 3, by (.*ADD 3)"
                           (with-current-buffer (ecl-mcp-trace--buffer)
                             (buffer-string))))
-  (ecl-mcp-replay "(add 4)" "" "add" "TEST-REPLAYED")
+  (ecl-mcp-replay "(add 4)" "" "TEST-REPLAYED" :stop "add")
   (live-idle)
   (should (string-match-p "Stopped before call 1: (.*ADD 4)"
                           (live-text "*ecl-mcp error*")))
   ;; a package that does not exist yet
   (live-with-messages
-    (ecl-mcp-replay "(+ 1 1)" "" nil "TEST-NOT-YET")
+    (ecl-mcp-replay "(+ 1 1)" "" "TEST-NOT-YET")
     (live-idle)
     (should (string-match-p "TEST-NOT-YET does not exist yet[^z]*=> 2"
                             (car live-messages)))))
+
+(ert-deftest ecl-mcp-replay-asks-where-it-stops-and-begins ()
+  "With a prefix argument; the number of a call, and that of an evaluation."
+  (live-eval "(progn (defvar *test-sum* 0) (defun test-sum (n) (incf *test-sum* n)))")
+  (live-call "checkpoint-session" '((name . "sum")) :session ecl-mcp-eval-session)
+  (live-eval "(test-sum 100)")
+  (let (asked)
+    (cl-flet ((replay (&rest answers)
+                (cl-letf (((symbol-function 'read-string)
+                           (lambda (prompt &rest _)
+                             (push prompt asked)
+                             (pop answers))))
+                  (let ((current-prefix-arg '(4)))
+                    (call-interactively #'ecl-mcp-replay)))
+                (live-idle)))
+      (replay "(dotimes (i 5) (test-sum i))" "*test-sum*" "test-sum" "3" "")
+      (should (equal (length asked) 5))
+      (should (equal (cadr asked) "Which call of test-sum (1): "))
+      (let ((text (live-text "*ecl-mcp error*")))
+        (should (string-match-p "Stopped before call 3: (TEST-SUM 2)" text))
+        (should (string-match "copy of the state before evaluation \\([0-9]+\\)" text))
+        (let ((evaluation (match-string 1 text)))
+          ;; the same by its number, without a stop; the tree knows what it is about
+          (setq asked nil)
+          (with-current-buffer (ecl-mcp-trace--buffer)
+            (should (equal (car ecl-mcp-trace--last) "(dotimes (i 5) (test-sum i))"))
+            (ecl-mcp-trace-clear)
+            (replay (car ecl-mcp-trace--last) "*test-sum*" "" evaluation)
+            (should (string-match-p "dotimes (i 5)" (car (last asked))))
+            (should (equal (length asked) 4))
+            (should (string-match-p "^\\*test-sum\\*: 6 -> 10, by (TEST-SUM 4)"
+                                    (buffer-string))))))
+      (replay "(test-sum 1)" "" "" "1000000")
+      (should (string-match-p "Evaluation 1000000 cannot be replayed"
+                              (live-text "*ecl-mcp error*")))
+      (should-error (replay "(test-sum 1)" "" "" "0") :type 'user-error)
+      (should-error (replay "(test-sum 1)" "" "f" "2x") :type 'user-error))))
 
 (provide 'test-trace)
 ;;; test-trace.el ends here

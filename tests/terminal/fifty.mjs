@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fifty.mjs: an agent that asks fifty times, with a running ecl-mcp, while its
 // human writes mail: each answer is the one that was meant, all that was written
-// is in the mail and nowhere else, and no answer takes long. What a person waits
-// for is the time in which keys do not count yet, and what Emacs has to do; how
-// long the machine lets Emacs wait for a processor is not ours.
+// is in the mail and nowhere else, and no answer takes long. Each key is pressed
+// as soon as it counts. What a person waits for is the time in which keys do not
+// count yet, or may not be the last ones, and what Emacs has to do; how long the
+// machine lets Emacs wait for a processor is not ours.
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from './client.mjs';
@@ -19,7 +20,8 @@ const WORDS = 'Yes, my dear Ann, nobody saw you; say nothing now, Sunday is as '
     'quiet as any day! Quite so? *Never* ask Eve, and do stay. ';
 
 // The calls of the agent. What PRESS does about each is what ANSWER must say; a
-// review may not be submitted before it has been on the screen for a second.
+// review may not be submitted before it has been on the screen for a second. What
+// FIRST does before that decides nothing yet, so it need not wait.
 const text = result => result.content[0].text;
 const KINDS = [
     { tool: 'evaluate-lisp', args: n => ({ code: `(list ${n})` }),
@@ -30,17 +32,14 @@ const KINDS = [
         right: result => result.isError && /Do not retry/.test(text(result)) },
     { tool: 'write-file', args: n => ({ path: `new-${n}.txt`, content: `${n}\n` }),
         review: true,
-        press: emacs => emacs.keys('a', 'C-c', 'C-c'),
+        first: emacs => emacs.keys('a'),
+        press: emacs => emacs.keys('C-c', 'C-c'),
         right: (result, n, at) => !result.isError &&
             fs.readFileSync(at(`new-${n}.txt`), 'utf8') === `${n}\n` },
     { tool: 'evaluate-lisp',
-        keys: 2,
+        first: emacs => emacs.keys('Space'),
         args: n => ({ code: `(list ${'1 '.repeat(9)}\n${'2\n'.repeat(20)} ${n})` }),
-        press: async emacs => {
-            await emacs.keys('Space');
-            await settled(emacs);
-            await emacs.keys('y');
-        },
+        press: emacs => emacs.keys('y'),
         right: (result, n) => text(result).includes(` ${n})`) },
     { tool: 'evaluate-lisp', args: n => ({ code: `(car ${n})` }),
         press: async (emacs, n) => {
@@ -53,16 +52,16 @@ const KINDS = [
     { tool: 'propose-file-edit', review: true,
         args: n => ({ path: 'old.txt', description: 'better',
             edits: [{ old: `line ${n}\n`, new: `row ${n}\n` }] }),
-        press: emacs => emacs.keys('a', 'C-c', 'C-c'),
+        first: emacs => emacs.keys('a'),
+        press: emacs => emacs.keys('C-c', 'C-c'),
         right: (result, n) => /^APPLIED/.test(text(result)) },
     { tool: 'propose-file-edit', review: true,
         args: n => ({ path: 'old.txt', description: 'worse',
             edits: [{ old: `line ${n}\n`, new: `lin ${n}\n` }] }),
-        press: emacs => emacs.keys('r', 'C-c', 'C-c'),
+        first: emacs => emacs.keys('r'),
+        press: emacs => emacs.keys('C-c', 'C-c'),
         right: (result, n) => /^REFUSED/.test(text(result)) },
 ];
-
-const settled = emacs => emacs.until('(ecl-mcp-test-settled-p)');
 
 // The time in ms for which EMACS has had a processor.
 const worked = async emacs =>
@@ -77,6 +76,9 @@ async function answer(emacs, kind, n) {
         await emacs.keys('C-c', 'm', 'm');
     await emacs.until(here(kind.review ? "(derived-mode-p 'ecl-mcp-review-mode)"
         : "(derived-mode-p 'ecl-mcp-approval-mode)"));
+    if (kind.review)
+        await emacs.until(here('ecl-mcp-review--current'));
+    await kind.first?.(emacs);
     await emacs.until(here(kind.review ? `(and ecl-mcp-review--current
         (> (float-time) (+ ecl-mcp-review-fresh
           (ecl-mcp-review--came-up ecl-mcp-review--current))))`
@@ -85,7 +87,7 @@ async function answer(emacs, kind, n) {
     await kind.press(emacs, n);
     await emacs.until(`(< (length ecl-mcp-requests) ${waiting})`);
     const waits = 1000 * Number(await emacs.eval(kind.review
-        ? 'ecl-mcp-review-fresh' : `(* ${kind.keys ?? 1} ecl-mcp-approval-grace)`));
+        ? 'ecl-mcp-review-fresh' : '(* 2 ecl-mcp-approval-grace)')); // before and after
     return { ms: performance.now() - start, own: waits + await worked(emacs) - before };
 }
 

@@ -34,6 +34,25 @@ test('prefix: its keys reach what they name', options, async emacs => {
     await emacs.keys('C-c', 'm', 'c');
     await emacs.see(/^Call tool:/m);
     await emacs.keys('C-g');
+    // What looks into an evaluation.
+    await emacs.keys('C-c', 'm', 'x');
+    await emacs.see(/^Step through:/m); // the prompt of the REPL is no expression
+    await emacs.type('(+ 40 (* 1 2))');
+    await emacs.keys('Enter');
+    await emacs.until('(get-buffer-window "*ecl-mcp steps*")');
+    await emacs.see(/\(\* 1 2\) => 2/);
+    await emacs.keys('C-c', 'm', 't');
+    await shows(emacs, '*ecl-mcp threads*');
+    await emacs.keys('C-u', 'C-c', 'm', 'r');
+    for (const [prompt, text] of [['Replay', '(+ 1 2)'], ['Places to watch', ''],
+        ['Stop before', '+'], ['Which call of +', ''], ['As before evaluation', '']]) {
+        await emacs.until(`(and (minibufferp (window-buffer)) (string-prefix-p
+            ${lisp(prompt)} (with-current-buffer (window-buffer) (minibuffer-prompt))))`);
+        await emacs.keys(...(text ? [{ text }] : []), 'Enter');
+    }
+    await emacs.until('(get-buffer-window "*ecl-mcp error*")');
+    await emacs.keys('C-c', 'm', 'e');
+    await emacs.see(/ecl-mcp: .*error/);
     await emacs.keys('C-c', 'm', 'i');
     // The REPL may still start, or say something meanwhile.
     await emacs.until(`(with-current-buffer "*Messages*" (string-match-p

@@ -111,8 +111,8 @@ test('window: two frames', asking(POPUP), async emacs => {
     await ask(emacs, 1, '(car x)');
     await emacs.type('yes any way, no ');
     // It comes up where the person is, and takes no key there.
-    await emacs.until(`(eq test-second (window-frame
-        (get-buffer-window "${APPROVAL}" 'visible)))`);
+    await emacs.until(`(when-let ((window (get-buffer-window "${APPROVAL}" 'visible)))
+        (eq test-second (window-frame window)))`);
     await emacs.picture('two-frames');
     await emacs.type('yy nn ');
     const text = await emacs.text('(with-current-buffer "writing" (buffer-string))');

@@ -27,7 +27,8 @@ function emacs() {
         if (!program)
             continue;
         const asked = spawnSync(program, ['-Q', '--batch', '--eval',
-            '(kill-emacs (if (featurep \'x) 0 1))']);
+            '(kill-emacs (if (featurep \'x) 0 1))'],
+        { env: { ...process.env, LD_LIBRARY_PATH: LIBRARIES } });
         if (asked.status === 0)
             return program;
     }
