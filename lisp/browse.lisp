@@ -49,7 +49,7 @@ of case."
              (function plain-test))
     (lambda (name)
       (declare (string name))
-      (if (typep name 'simple-base-string)
+      (if (plain-string-p name)
           (funcall plain-test name)
           (let ((end (- (length name) count)))
             (declare (fixnum end))
@@ -128,12 +128,26 @@ many there are."
                         total))))))
 
 (defun map-accessible-symbols (function package)
-  "Calls FUNCTION once with each symbol that is accessible in PACKAGE."
+  "Calls FUNCTION once with each symbol that is accessible in PACKAGE, and
+whether it is external in its home package."
+  (declare (function function))
+  (map-present-symbols
+   (lambda (symbol external)
+     (funcall function symbol (if (eq (symbol-package symbol) package)
+                                  external
+                                  (external-p symbol))))
+   package)
   (let ((seen (make-hash-table :test #'eq)))
-    (do-symbols (symbol package)
-      (unless (gethash symbol seen)
-        (setf (gethash symbol seen) t)
-        (funcall (the function function) symbol)))))
+    (dolist (used (package-use-list package))
+      (map-present-symbols
+       (lambda (symbol external)
+         (when (and external
+                    (eq :inherited (nth-value 1 (find-symbol
+                                                 (symbol-name symbol) package)))
+                    (not (gethash symbol seen)))
+           (setf (gethash symbol seen) t)
+           (funcall function symbol (external-p symbol))))
+       used))))
 
 (defun map-searched-symbols (function package)
   "Calls FUNCTION with symbol, rank of its home package, and whether it is
@@ -142,9 +156,9 @@ home is any package except ours and KEYWORD."
   (declare (function function))
   (if package
       (map-accessible-symbols
-       (lambda (symbol)
+       (lambda (symbol external)
          (funcall function symbol (package-rank (symbol-package symbol))
-                  (external-p symbol)))
+                  external))
        package)
       (dolist (package (list-all-packages))
         (unless (member (package-name package) '("ECL-MCP" "KEYWORD")

@@ -49,14 +49,20 @@ with the name FUNCTION, and T; or NIL and NIL when it is unknown."
 (defun map-present-symbols (function package)
   "Calls FUNCTION with each symbol that is present in PACKAGE, and T if it is
 external there. DO-SYMBOLS also looks at all that it inherits."
+  (declare (function function))
   (multiple-value-bind (external internal) (si:package-hash-tables package)
-    (loop for table in (list external internal)
-          for status in '(t nil)
-          do (let ((status status))
-               (maphash (lambda (key symbol)
-                          (declare (ignore key))
-                          (funcall (the function function) symbol status))
-                        table)))))
+    (let ((block (make-array 64)))
+      (loop for table in (list external internal)
+            for status in '(t nil)
+            do (loop with at = 0
+                     for count = (multiple-value-bind (count next)
+                                     (fetch-symbols table at block)
+                                   (declare (fixnum count))
+                                   (setf at next)
+                                   count)
+                     while (plusp count)
+                     do (dotimes (i count)
+                          (funcall function (svref block i) status)))))))
 
 (defun global-lambda-list (name)
   "Returns the lambda list of the function or macro NAME and T, or NIL and NIL

@@ -71,8 +71,8 @@ when there is none. :FOO and #:FOO stand for FOO."
   "True when the name of ONE comes before that of OTHER, both symbols."
   (let ((one (symbol-name one))
         (other (symbol-name other)))
-    (if (and (typep one 'simple-base-string)
-             (typep other 'simple-base-string))
+    (if (and (plain-string-p one)
+             (plain-string-p other))
         (plain-before-p one other)
         (string< one other))))
 

@@ -91,6 +91,53 @@ last resort before the process is killed."
     }
   }" :one-liner nil))
 
+;;; Symbols
+
+(ffi:clines "
+/* Puts values of TABLE, the symbols of a package, into BLOCK, from entry *AT on,
+   which moves on. Returns how many. They are far apart in memory: it is told
+   about all of them, and about their names, before anyone waits for the first. */
+static cl_index ecl_mcp_fetch_symbols(cl_object table, cl_index *at,
+                                      cl_object block)
+{
+    cl_object *to = block->vector.self.t;
+    cl_index n = 0;
+
+    for (; *at < table->hash.size && n < block->vector.dim; ++*at)
+        if (table->hash.data[*at].key != OBJNULL) {
+            to[n] = table->hash.data[*at].value;
+            __builtin_prefetch(to[n]);
+            __builtin_prefetch(&to[n]->symbol.hpack);
+            n++;
+        }
+    for (cl_index i = 0; i < n; i++)
+        if (to[i] != ECL_NIL)
+            __builtin_prefetch(to[i]->symbol.name);
+    for (cl_index i = 0; i < n; i++)
+        if (to[i] != ECL_NIL)
+            __builtin_prefetch(to[i]->symbol.name->base_string.self);
+    return n;
+}
+")
+
+(defun fetch-symbols (table at block)
+  "Puts symbols of TABLE, a copy of one of the tables of a package, into BLOCK, a
+simple vector, from entry AT on. Returns how many, and the next AT. Looking at
+them then waits for memory hardly ever."
+  (ffi:c-inline (table at block) (:object :fixnum :object)
+                (values :fixnum :fixnum) "{
+    cl_index at = #1;
+    @(return 0) = ecl_mcp_fetch_symbols(#0, &at, #2);
+    @(return 1) = at;
+  }" :one-liner nil))
+
+(defun plain-string-p (object)
+  "True when OBJECT is a simple base string. TYPEP looks the type up each time."
+  (ffi:c-inline (object) (:object) :bool
+                "ECL_BASE_STRING_P(#0) && !ECL_ADJUSTABLE_ARRAY_P(#0) &&
+                 !ECL_ARRAY_HAS_FILL_POINTER_P(#0)"
+                :one-liner t))
+
 ;;; Children
 
 (ffi:clines "

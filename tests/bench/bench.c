@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.c: measures the server against references on the same machine, in one
    run, both in turns, and prints values, ratios and goals:
-     bench SERVER ECHO CLIENT TURNS SPEED
+     bench SERVER ECHO CLIENT TURNS SPEED [PART]
    ECHO is the program of echo.c, CLIENT is client.mjs, TURNS is turns.mjs,
    SPEED is speed.lisp; the commands `ecl` and `node` are searched for in PATH.
+   With PART, the name of a part in main, only that is measured.
  */
 #include <sched.h>
 #include <signal.h>
@@ -404,30 +405,28 @@ static void bench_turns(const char *const *command)
     peer_stop(&turns);
 }
 
-int main(int argc, char **argv)
+static bool is_asked(const char *part, const char *name)
 {
-    const char *server_command[] = {argc > 1 ? argv[1] : NULL, NULL};
-    const char *echo_command[] = {argc > 2 ? argv[2] : NULL, NULL};
-    const char *two_command[] = {echo_command[0], "two", NULL};
-    const char *client_command[] = {"node", argc > 3 ? argv[3] : NULL,
-                                    server_command[0], echo_command[0], NULL};
-    const char *turns_command[] = {"node", argc > 4 ? argv[4] : NULL,
-                                   server_command[0], NULL};
+    return !part || strcmp(part, name) == 0;
+}
+
+/* The commands that are measured, and the files of the rest. */
+struct commands {
+    const char *server[2];
+    const char *echo[2];
+    const char *two[3];
+    const char *client[5];
+    const char *turns[4];
+    const char *speed;
+};
+
+static void bench_server(const struct commands *commands)
+{
     struct peer server;
     struct peer echo;
 
-    if (argc != 6) {
-        (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT TURNS SPEED\n");
-        return 2;
-    }
-    (void)signal(SIGPIPE, SIG_IGN); // write reports it
-    table_head();
-    bench_start(server_command);
-    bench_client(client_command);
-    bench_two(server_command, two_command, true);
-    bench_two(server_command, two_command, false);
-    peer_start(&server, server_command);
-    peer_start(&echo, echo_command);
+    peer_start(&server, commands->server);
+    peer_start(&echo, commands->echo);
     caller_initialize(&server);
     caller_initialize(&echo);
     (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
@@ -438,12 +437,51 @@ int main(int argc, char **argv)
     bench_output(&server);
     peer_stop(&echo);
     peer_stop(&server);
-    bench_life(server_command, two_command);
-    bench_growth(server_command);
-    bench_errors(server_command);
-    bench_sandbox(server_command[0]);
-    bench_speed(server_command, argv[5]);
-    bench_tier(server_command);
-    bench_turns(turns_command);
+}
+
+int main(int argc, char **argv)
+{
+    const char *const *file = (const char *const *)argv;
+    const char *part = argc == 7 ? argv[6] : NULL;
+    struct commands commands;
+
+    if (argc != 6 && argc != 7) {
+        (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT TURNS SPEED "
+                              "[PART]\n");
+        return 2;
+    }
+    commands = (struct commands){
+        .server = {file[1]},
+        .echo = {file[2]},
+        .two = {file[2], "two"},
+        .client = {"node", file[3], file[1], file[2]},
+        .turns = {"node", file[4], file[1]},
+        .speed = file[5],
+    };
+    (void)signal(SIGPIPE, SIG_IGN); // write reports it
+    table_head();
+    if (is_asked(part, "start"))
+        bench_start(commands.server);
+    if (is_asked(part, "calls")) {
+        bench_client(commands.client);
+        bench_two(commands.server, commands.two, true);
+        bench_two(commands.server, commands.two, false);
+    }
+    if (is_asked(part, "server"))
+        bench_server(&commands);
+    if (is_asked(part, "life"))
+        bench_life(commands.server, commands.two);
+    if (is_asked(part, "growth"))
+        bench_growth(commands.server);
+    if (is_asked(part, "errors"))
+        bench_errors(commands.server);
+    if (is_asked(part, "sandbox"))
+        bench_sandbox(commands.server[0]);
+    if (is_asked(part, "speed"))
+        bench_speed(commands.server, commands.speed);
+    if (is_asked(part, "tier"))
+        bench_tier(commands.server);
+    if (is_asked(part, "turns"))
+        bench_turns(commands.turns);
     return 0;
 }
