@@ -122,6 +122,26 @@ void program_answer_if_any(struct filter_program *program,
     program_answer(program, error);
 }
 
+void program_answer_ranges(struct filter_program *program,
+                           const struct filter_range *ranges, size_t n)
+{
+    size_t half = n / 2;
+    size_t lower;
+
+    if (n < 2) {
+        program_answer(program, n > 0 ? ranges[0].error : ENOSYS);
+        return;
+    }
+    // what is not below the middle jumps over what is
+    lower = begin(program, BPF_JMP | BPF_JGE | BPF_K, ranges[half].first);
+    program_answer_ranges(program, ranges, half);
+    if (program->n - lower > 255)
+        program->failed = true;
+    if (!program->failed)
+        program->steps[lower - 1].jt = (unsigned char)(program->n - lower);
+    program_answer_ranges(program, ranges + half, n - half);
+}
+
 void program_answer_call(struct filter_program *program, int number, int error)
 {
     if (number >= 0)

@@ -60,6 +60,19 @@ void program_answer_if_masked(struct filter_program *program, uint32_t mask,
 void program_answer_if_any(struct filter_program *program,
                            const uint32_t *values, size_t n, int error);
 
+/* Calls from number FIRST up to that of the next range. */
+struct filter_range {
+    uint32_t first;
+    int error;
+};
+
+/* Ends the program: answers each call by that of the N RANGES in which its
+   number is, found by halving: the system runs the program once for every
+   number when it is loaded. The ranges ascend, and the first one begins with
+   0. Not inside of a block. */
+void program_answer_ranges(struct filter_program *program,
+                           const struct filter_range *ranges, size_t n);
+
 /* Answers call NUMBER with ERROR; nothing, if the number is negative. Not
    inside of a block. */
 void program_answer_call(struct filter_program *program, int number, int error);

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Takes the first name off *PATH; false when there is none, or when it is too
@@ -48,7 +51,25 @@ static int step(int folder, const char *name)
     return -1;
 }
 
-int folders_find_below(int folder, const char *path, bool making)
+/* Names PATH in FOLDER, in one call; -1 with ENOSYS: the system has none, or
+   its way of resolving may differ from ours. */
+static int find_at_once(int folder, const char *path, uint64_t also)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_NO_SYMLINKS | also};
+    int fd = -1;
+
+    errno = ENOSYS;
+    if (!strstr(path, "..") && path[0] != '\0')
+        fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    // a container may refuse the call; what else fails does so step by step
+    if (fd < 0 && errno != ENOENT && errno != ELOOP && errno != ENOTDIR)
+        errno = ENOSYS;
+    return fd;
+}
+
+/* The same, name by name. */
+static int find_by_steps(int folder, const char *path, bool making)
 {
     int at = openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char name[NAME_MAX + 1];
@@ -71,16 +92,39 @@ int folders_find_below(int folder, const char *path, bool making)
     return at;
 }
 
+int folders_find_below(int folder, const char *path, bool making)
+{
+    int fd = making ? -1 : find_at_once(folder, path, RESOLVE_BENEATH);
+
+    if (fd >= 0 || (!making && errno != ENOSYS))
+        return fd;
+    return find_by_steps(folder, path, making);
+}
+
 int folders_find(const char *path)
 {
-    int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = root >= 0 ? folders_find_below(root, path + strspn(path, "/"), //
-                                            false)
-                       : -1;
-    int fault = errno;
+    int fd = find_at_once(AT_FDCWD, path, 0);
+    int root;
+    int fault;
 
+    if (fd >= 0 || errno != ENOSYS)
+        return fd;
+    root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root >= 0)
+        fd = find_by_steps(root, path + strspn(path, "/"), false);
+    fault = errno;
     if (root >= 0)
         (void)close(root); // was only a name
     errno = fault;
     return fd;
+}
+
+bool folders_lead_straight(const char *path)
+{
+    int fd = find_at_once(AT_FDCWD, path, 0);
+    bool straight = fd >= 0 || errno == ENOENT;
+
+    if (fd >= 0)
+        (void)close(fd); // was only a name
+    return straight;
 }

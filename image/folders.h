@@ -16,4 +16,8 @@ int folders_find(const char *path);
    no folder is removed. */
 int folders_find_below(int folder, const char *path, bool making);
 
+/* Whether no link is on the absolute PATH, which has no "..", as far as it
+   exists. False, too, when the system does not tell. */
+bool folders_lead_straight(const char *path);
+
 #endif

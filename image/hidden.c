@@ -11,8 +11,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/limits.h"
 #include "files/secrets.h"
+#include "image/folders.h"
 
 /* Never readable: terminals, disks, keys. */
 static const char *const hidden_places[] = {
@@ -34,8 +36,21 @@ static const char *const hidden_from_root[] = {
 
 /* --- Lists of paths ------------------------------------------------------- */
 
+static void forget_listings(struct hidden_paths *paths)
+{
+    for (size_t i = 0; i < paths->n; i++) {
+        struct hidden_path *path = &paths->list[i];
+
+        if (path->listing)
+            listing_release(path->listing);
+        free(path->listing);
+        path->listing = NULL;
+    }
+}
+
 static void release_paths(struct hidden_paths *paths)
 {
+    forget_listings(paths);
     for (size_t i = 0; i < paths->n; i++)
         free(paths->list[i].name);
     free(paths->list);
@@ -48,6 +63,11 @@ void hidden_release(struct hidden *hidden)
     release_paths(&hidden->inside);
     release_paths(&hidden->ways);
     release_paths(&hidden->looked);
+}
+
+void hidden_forget_listings(struct hidden *hidden)
+{
+    forget_listings(&hidden->ways);
 }
 
 static bool reserve(struct hidden_paths *paths)
@@ -65,13 +85,30 @@ static bool reserve(struct hidden_paths *paths)
     return true;
 }
 
-static const struct hidden_path *find_path(const struct hidden_paths *paths,
-                                           const char *name)
+/* Hundreds of paths that begin alike are compared with each other. */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = FNV_START;
+
+    for (; *name != '\0'; name++)
+        hash = fnv_add(hash, (unsigned char)*name);
+    return hash;
+}
+
+static struct hidden_path *find_hashed(const struct hidden_paths *paths,
+                                       const char *name, uint32_t hash)
 {
     for (size_t i = 0; i < paths->n; i++)
-        if (strcmp(paths->list[i].name, name) == 0)
+        if (paths->list[i].hash == hash &&
+            strcmp(paths->list[i].name, name) == 0)
             return &paths->list[i];
     return NULL;
+}
+
+static struct hidden_path *find_path(const struct hidden_paths *paths,
+                                     const char *name)
+{
+    return find_hashed(paths, name, hash_of(name));
 }
 
 /* Notes what is at PATH, and for a secret over which something is mounted now
@@ -102,24 +139,33 @@ static void take_path(struct hidden *hidden, struct hidden_paths *paths,
                       struct hidden_path path)
 {
     path.name = reserve(paths) ? strdup(path.name) : NULL;
+    path.listing = NULL; // another has it
     hidden->failed = hidden->failed || !path.name;
     if (path.name)
         paths->list[paths->n++] = path;
 }
 
-static void add_path(struct hidden *hidden, struct hidden_paths *paths,
-                     const char *name)
+/* Adds the path NAME, unless it is there; PRESENT: there may be something. */
+static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
+                       const char *name, uint32_t hash, bool present)
 {
     char copy[SANDBOX_PATH];
-    struct hidden_path path = {.name = copy};
+    struct hidden_path path = {.name = copy, .hash = hash};
     const char *slash = strrchr(name, '/');
 
-    if (find_path(paths, name))
+    if (find_hashed(paths, name, hash))
         return;
     (void)snprintf(copy, sizeof copy, "%s", name); // no path is longer
     path.start = slash ? (size_t)(slash - name) + 1 : 0;
-    identify(&path, hidden->before);
+    if (present)
+        identify(&path, hidden->before);
     take_path(hidden, paths, path);
+}
+
+static void add_path(struct hidden *hidden, struct hidden_paths *paths,
+                     const char *name)
+{
+    add_hashed(hidden, paths, name, hash_of(name), true);
 }
 
 /* Whether file NUMBER on DEVICE is one of PATHS. */
@@ -143,7 +189,8 @@ static bool paths_have(const struct hidden_paths *paths, const char *way,
         if (path->number != 0 && path->number == number &&
             path->device == device)
             return true;
-        if (path->start == n + 1 && strcmp(path->name + n + 1, name) == 0 &&
+        if (path->start == n + 1 && path->name[n + 1] == name[0] &&
+            strcmp(path->name + n + 1, name) == 0 &&
             memcmp(path->name, way, n) == 0)
             return true;
     }
@@ -164,12 +211,14 @@ bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
 static void note_ways(struct hidden *hidden, const char *path)
 {
     char way[SANDBOX_PATH];
+    uint32_t hash = FNV_START;
 
     for (size_t i = 0; path[i] != '\0'; i++) {
         way[i] = '\0';
         if (path[i] == '/')
-            add_path(hidden, &hidden->ways, way);
+            add_hashed(hidden, &hidden->ways, way, hash, true);
         way[i] = path[i];
+        hash = fnv_add(hash, (unsigned char)path[i]);
     }
 }
 
@@ -197,19 +246,22 @@ static void note_inside(struct hidden *hidden, const char *path)
         (void)closedir(open); // was only read
 }
 
-/* PATH must stay hidden, and the path to which its links lead. */
-static void hide(struct hidden *hidden, const char *path)
+/* PATH must stay hidden, and the path to which its links lead. PRESENT: there
+   may be something now. */
+static void hide(struct hidden *hidden, const char *path, bool present)
 {
     const struct hidden_path *added;
+    uint32_t hash = hash_of(path);
     char real[SANDBOX_PATH];
 
-    add_path(hidden, &hidden->secrets, path);
+    add_hashed(hidden, &hidden->secrets, path, hash, present);
     note_ways(hidden, path);
-    added = find_path(&hidden->secrets, path);
+    added = find_hashed(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
         return; // there is nothing yet
     note_inside(hidden, path);
-    if (!realpath(path, real) || strcmp(real, path) == 0)
+    if (folders_lead_straight(path) || !realpath(path, real) ||
+        strcmp(real, path) == 0)
         return;
     add_path(hidden, &hidden->secrets, real);
     note_ways(hidden, real);
@@ -252,17 +304,19 @@ static void hide_entries(struct hidden *hidden, const char *folder,
                      : secrets_match(name, more) ||
                            is_secret(hidden, status.st_dev, entry->d_ino)) &&
             join(path, folder, entry->d_name))
-            hide(hidden, path);
+            hide(hidden, path, true);
     }
     if (open)
         (void)closedir(open); // was only read
 }
 
-/* Hides what the PATTERN names in the folder HOME. A star counts in its last
-   name; that folder is then a way even if nothing fits yet. */
+/* Hides what the PATTERN names in the folder HOME, whose LISTING may be NULL. A
+   star counts in its last name; that folder is then a way even if nothing fits
+   yet. */
 static void hide_pattern(struct hidden *hidden, const char *home,
-                         const char *pattern)
+                         const char *pattern, const struct listing *listing)
 {
+    bool present = !listing || listing_may_have(listing, pattern);
     const char *slash = strrchr(pattern, '/');
     char path[SANDBOX_PATH];
     size_t left = LIMIT_SECRET_NAMES;
@@ -270,10 +324,10 @@ static void hide_pattern(struct hidden *hidden, const char *home,
     if (!join(path, home, pattern))
         return;
     if (!strchr(pattern, '*')) {
-        hide(hidden, path);
+        hide(hidden, path, present);
         return;
     }
-    if (!slash || strchr(pattern, '*') < slash)
+    if (!slash || strchr(pattern, '*') < slash || !present)
         return;
     path[strlen(home) + 1 + (size_t)(slash - pattern)] = '\0';
     if (access(path, F_OK) < 0)
@@ -286,7 +340,8 @@ static void hide_pattern(struct hidden *hidden, const char *home,
 /* Hides what PATTERNS (NULL: none) name in HOME; of those, only the patterns
    apply that begin with its part of the home folder. */
 static void hide_patterns(struct hidden *hidden, const struct home *home,
-                          const char *const *patterns)
+                          const char *const *patterns,
+                          const struct listing *listing)
 {
     size_t n = strlen(home->within);
     const char *path = home->path[1] == '\0' ? "" : home->path;
@@ -297,18 +352,18 @@ static void hide_patterns(struct hidden *hidden, const struct home *home,
         if (n > 0 &&
             (strncmp(pattern, home->within, n) != 0 || pattern[n] != '/'))
             continue;
-        hide_pattern(hidden, path, n > 0 ? pattern + n + 1 : pattern);
+        hide_pattern(hidden, path, n > 0 ? pattern + n + 1 : pattern, listing);
     }
 }
 
-static bool is_folder(int folder, const struct dirent *entry)
+/* Whether the entry I of LISTING, which is at PATH, is a folder. */
+static bool is_folder(const struct listing *listing, size_t i, const char *path)
 {
     struct stat status;
 
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR;
-    return fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(status.st_mode);
+    if (listing->list[i].type != DT_UNKNOWN)
+        return listing->list[i].type == DT_DIR;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Whether code may write to the folder PATH, and so may read all in it. */
@@ -320,35 +375,58 @@ static bool is_writable(const struct sandbox_places *places, const char *path)
     return false;
 }
 
-/* Hides secrets directly in HOME and, unless that is the root, whose folders
-   are no user's, directly in its folders. A home may hold very many names. */
+/* Hides secrets directly in HOME, which has the entries of LISTING, and, unless
+   that is the root, whose folders are no user's, directly in its folders. A
+   home may hold very many names. */
 static void hide_in_home(struct hidden *hidden, const char *home,
+                         const struct listing *listing,
                          const struct sandbox *sandbox,
                          const struct sandbox_places *places)
 {
-    DIR *open = opendir(home[0] != '\0' ? home : "/");
     size_t folders = home[0] != '\0' ? LIMIT_SECRET_FOLDERS : 0;
     size_t names = LIMIT_SECRET_NAMES;
     size_t first = hidden->looked.n;
-    const struct dirent *entry;
     char path[SANDBOX_PATH];
 
-    while (open && (entry = readdir(open))) {
-        if (secrets_match(str_from(entry->d_name), sandbox->secrets) &&
-            join(path, home, entry->d_name))
-            hide(hidden, path);
-        if (folders == 0 || entry->d_name[0] == '.' ||
-            !is_folder(dirfd(open), entry) ||
-            !join(path, home, entry->d_name) || is_writable(places, path))
+    for (size_t i = 0; i < listing->n; i++) {
+        const char *name = listing_name(listing, i);
+
+        if (secrets_match(str_from(name), sandbox->secrets) &&
+            join(path, home, name))
+            hide(hidden, path, true);
+        if (folders == 0 || name[0] == '.' || listing->list[i].type == DT_REG ||
+            !join(path, home, name) || !is_folder(listing, i, path) ||
+            is_writable(places, path))
             continue;
         folders--;
         add_path(hidden, &hidden->looked, path);
     }
-    if (open)
-        (void)closedir(open); // was only read
     for (size_t i = first; i < hidden->looked.n; i++)
         hide_entries(hidden, hidden->looked.list[i].name, NULL,
                      sandbox->secrets, &names);
+}
+
+/* Reads the entries of the folder HOME, which becomes a way, unless they have
+   been read. NULL: without memory. */
+static const struct listing *list_home(struct hidden *hidden, const char *home)
+{
+    struct hidden_path *way;
+
+    // how it looked before is noted first
+    note_ways(hidden, home);
+    add_path(hidden, &hidden->ways, home);
+    way = find_path(&hidden->ways, home);
+    if (!way)
+        return NULL;
+    if (!way->listing) {
+        way->listing = calloc(1, sizeof *way->listing);
+        if (way->listing)
+            listing_read(way->listing,
+                         open(home[0] != '\0' ? home : "/",
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    }
+    hidden->failed = hidden->failed || !way->listing;
+    return way->listing;
 }
 
 static void hide_home(struct hidden *hidden, const struct home *home,
@@ -356,13 +434,12 @@ static void hide_home(struct hidden *hidden, const struct home *home,
                       const struct sandbox_places *places)
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
+    const struct listing *listing = list_home(hidden, path);
 
-    hide_patterns(hidden, home, secrets_patterns);
-    hide_patterns(hidden, home, sandbox->secrets);
-    note_ways(hidden, path);
-    add_path(hidden, &hidden->ways, path);
-    if (home->within[0] == '\0')
-        hide_in_home(hidden, path, sandbox, places);
+    hide_patterns(hidden, home, secrets_patterns, listing);
+    hide_patterns(hidden, home, sandbox->secrets, listing);
+    if (home->within[0] == '\0' && listing)
+        hide_in_home(hidden, path, listing, sandbox, places);
 }
 
 /* Hides the tickets that exist, also where CACHE says. Their folder does not
@@ -378,7 +455,7 @@ static void hide_tickets(struct hidden *hidden, const char *cache)
         cache += 4;
     if (cache && cache[0] == '/' && cache[1] != '\0' &&
         strlen(cache) < SANDBOX_PATH)
-        hide(hidden, cache);
+        hide(hidden, cache, true);
 }
 
 /* Adds the secrets of the homes, and the tickets. */
@@ -397,9 +474,9 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
 {
     *hidden = (struct hidden){.before = before};
     for (size_t i = 0; hidden_places[i]; i++)
-        hide(hidden, hidden_places[i]);
+        hide(hidden, hidden_places[i], true);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        hide(hidden, hidden_from_root[i]);
+        hide(hidden, hidden_from_root[i], true);
     hidden->system = hidden->secrets.n;
     // those of the system have no other names; the others cannot be seen twice
     release_paths(&hidden->inside);

@@ -10,15 +10,18 @@
 #include <time.h>
 
 #include "base/status.h"
+#include "image/listing.h"
 #include "image/sandbox.h"
 
 /* A path without a final slash; "" is the root. It need not exist. */
 struct hidden_path {
-    char *name;   /* owned */
-    size_t start; /* of its last name; the folder is what is before that */
-    dev_t device; /* of what is there, links followed; number 0: nothing */
+    char *name;    /* owned */
+    size_t start;  /* of its last name; the folder is what is before that */
+    uint32_t hash; /* of the whole */
+    dev_t device;  /* of what is there, links followed; number 0: nothing */
     ino_t number;
     struct timespec changed; /* its entries, or the folder itself */
+    struct listing *listing; /* its entries, owned; NULL: not read */
 };
 
 struct hidden_paths {
@@ -54,6 +57,9 @@ enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct sandbox_places *places,
                                    const struct hidden *before);
 void hidden_release(struct hidden *hidden);
+
+/* Releases the listings alone: they are large. */
+void hidden_forget_listings(struct hidden *hidden);
 
 /* Whether NAME in the folder WAY ("" is the root) is secret or a way, by name
    or because it is the same file: number NUMBER on DEVICE. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "files/secrets.h"
+#include "image/folders.h"
 
 /* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
 static const char *below(const char *path, const char *folder)
@@ -74,6 +75,10 @@ static bool find_place(const char *home, const char *name,
         return false;
     size_t end = (size_t)n;
     memcpy(start, path, end + 1);
+    if (path[1] != '/' && folders_lead_straight(path)) { // as most do
+        memcpy(real, path, end + 1);
+        return true;
+    }
     while (end > 0 && !realpath(start, real)) {
         while (end > 0 && start[--end] != '/')
             continue;

@@ -84,15 +84,18 @@ static void allow(const struct rules *rules, int folder, const char *name,
     (void)close(fd); // was only a name
 }
 
-/* The rights to read ENTRY of FOLDER, by its type; none for a link. */
-static uint64_t reading_of(int folder, const struct dirent *entry)
+/* The rights to read the entry I of LISTING, which is in FOLDER, by its type;
+   none for a link. */
+static uint64_t reading_of(int folder, const struct listing *listing, size_t i)
 {
     struct stat status;
-    bool link = entry->d_type == DT_LNK;
-    bool is_folder = entry->d_type == DT_DIR;
+    unsigned char type = listing->list[i].type;
+    bool link = type == DT_LNK;
+    bool is_folder = type == DT_DIR;
 
-    if (entry->d_type == DT_UNKNOWN) { // few file systems say that
-        if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    if (type == DT_UNKNOWN) { // few file systems say that
+        if (fstatat(folder, listing_name(listing, i), &status,
+                    AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         link = S_ISLNK(status.st_mode);
         is_folder = S_ISDIR(status.st_mode);
@@ -102,35 +105,52 @@ static uint64_t reading_of(int folder, const struct dirent *entry)
     return is_folder ? READING : READING & OF_FILES;
 }
 
-/* Allows reading everything in the folder WAY except what is hidden and the
-   folders on the way to that. */
-static void allow_around(const struct rules *rules, const char *way)
+/* Allows reading what LISTING has of the folder WAY, which is open as FD, and
+   whose name begins with a dot, or does not (DOTTED): except what is hidden and
+   the folders on the way to that, and of plain files at most *LEFT, counted
+   off. */
+static void allow_entries(const struct rules *rules, const char *way, int fd,
+                          const struct listing *listing, bool dotted,
+                          size_t *left)
 {
-    int fd = open(way[0] != '\0' ? way : "/",
-                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
-    struct stat status;
-    size_t files = 0;
-    bool known = folder && fstat(fd, &status) == 0;
-
-    if (!folder && fd >= 0)
-        (void)close(fd); // nothing in it gets allowed
-    if (!folder)
-        return;
-    while (known && (entry = readdir(folder))) {
+    for (size_t i = 0; i < listing->n; i++) {
+        const char *name = listing_name(listing, i);
         uint64_t rights;
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        if ((name[0] == '.') != dotted ||
+            (listing->list[i].type == DT_REG && *left == 0))
             continue;
-        rights = reading_of(fd, entry);
-        if (rights != READING && files++ >= LIMIT_FILES_READABLE)
+        rights = reading_of(fd, listing, i);
+        if (rights == 0 || (rights != READING && *left == 0))
             continue;
-        if (rights != 0 && !hidden_has(rules->hidden, way, entry->d_name,
-                                       status.st_dev, entry->d_ino))
-            allow(rules, fd, entry->d_name, rights);
+        if (rights != READING)
+            --*left;
+        if (!hidden_has(rules->hidden, way, name, listing->device,
+                        listing->list[i].number))
+            allow(rules, fd, name, rights);
     }
-    (void)closedir(folder); // was only read
+}
+
+/* Allows reading everything in the folder WAY except what is hidden and the
+   folders on the way to that. Of plain files, of which not all may be allowed,
+   those come first that programs look for by their names. */
+static void allow_around(const struct rules *rules,
+                         const struct hidden_path *way)
+{
+    int fd = open(way->name[0] != '\0' ? way->name : "/",
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct listing own = {.read = false};
+    const struct listing *listing = way->listing ? way->listing : &own;
+    size_t left = LIMIT_FILES_READABLE;
+
+    if (fd < 0)
+        return; // nothing in it gets allowed
+    if (!way->listing)
+        listing_read(&own, dup(fd));
+    allow_entries(rules, way->name, fd, listing, true, &left);
+    allow_entries(rules, way->name, fd, listing, false, &left);
+    listing_release(&own);
+    (void)close(fd); // was only read
 }
 
 /* Allows RIGHTS for what FD is open on, unless it is -1. */
@@ -147,7 +167,7 @@ static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
     for (size_t i = 0; i < rules->hidden->ways.n; i++)
-        allow_around(rules, rules->hidden->ways.list[i].name);
+        allow_around(rules, &rules->hidden->ways.list[i]);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
 }
@@ -319,6 +339,7 @@ enum status landlock_renew(struct landlock *landlock,
         allow_reading(&rules);
         allow_folders(&rules, landlock, sandbox);
     }
+    hidden_forget_listings(&landlock->hidden);
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 

@@ -71,7 +71,7 @@ static size_t start_below(const char *path, const char *folder)
 
 /* --- Secrets ------------------------------------------------------------ */
 
-/* An empty folder and an empty file that nobody may open. */
+/* An empty folder and an empty file that nobody may open or change. */
 struct nothing {
     int tree;
     int folder;
@@ -99,7 +99,9 @@ static bool make_nothing(struct nothing *nothing)
         return false;
     nothing->folder = openat(nothing->tree, "folder", O_PATH | O_CLOEXEC);
     nothing->file = openat(nothing->tree, "file", O_PATH | O_CLOEXEC);
-    return nothing->folder >= 0 && nothing->file >= 0;
+    // and so are the copies
+    return nothing->folder >= 0 && nothing->file >= 0 &&
+           namespace_seal(nothing->tree) == 0;
 }
 
 static void release_nothing(struct nothing *nothing)
@@ -126,7 +128,7 @@ static bool hide(const struct nothing *nothing, const char *path)
     tree = !done ? -1
                  : namespace_copy(S_ISDIR(status.st_mode) ? nothing->folder
                                                           : nothing->file,
-                                  true);
+                                  false);
     done = tree >= 0 && namespace_attach(tree, place) == 0;
     close_one(tree);
     close_one(place);

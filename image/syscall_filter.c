@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,17 +28,24 @@ static bool load(const struct syscall_filter *filter)
             syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
 }
 
-/* In a thread of its own. */
+/* In a thread of its own: loads a filter that allows everything. */
 static void *try_to_load(void *filter)
 {
-    bool done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && load(filter);
+    struct syscall_filter plain;
+    bool done;
 
+    program_init(&plain.program);
+    program_answer(&plain.program, 0);
+    done = !plain.program.failed &&
+           prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && load(&plain);
+    program_release(&plain.program);
     return done ? filter : NULL;
 }
 
-/* Whether the system takes FILTER. A thread tries, and ends with it: a process
-   would cost a copy of all that this one has. */
-static bool is_taken(struct syscall_filter *filter)
+/* Whether the system takes filters. A thread tries, and ends with it: a process
+   would cost a copy of all that this one has. To load the whole filter takes
+   the system ten times as long; an image that cannot does not start. */
+static bool are_taken(struct syscall_filter *filter)
 {
     pthread_t thread;
     void *taken = NULL;
@@ -63,6 +71,78 @@ static int answer_of(const struct syscall_group *group,
     return EPERM;
 }
 
+/* The answer to one call. */
+struct answer {
+    uint32_t call;
+    int error;
+};
+
+static int compare(const void *p, const void *q)
+{
+    const struct answer *a = p;
+    const struct answer *b = q;
+
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+/* The answers of the table in the order of their numbers, each of which has one
+   place; false without memory. The caller frees LIST. */
+static bool list_answers(const struct sandbox *sandbox, struct answer **list,
+                         size_t *n)
+{
+    size_t most = 0;
+
+    *n = 0;
+    for (size_t i = 0; i < syscall_groups_n; i++)
+        most += syscall_groups[i].n;
+    *list = calloc(most, sizeof **list);
+    for (size_t i = 0; *list && i < syscall_groups_n; i++) {
+        const struct syscall_group *group = &syscall_groups[i];
+
+        for (size_t j = 0; j < group->n; j++)
+            if (group->calls[j] >= 0) // this architecture has it
+                (*list)[(*n)++] = (struct answer){(uint32_t)group->calls[j],
+                                                  answer_of(group, sandbox)};
+    }
+    if (*list)
+        qsort(*list, *n, sizeof **list, compare);
+    return *list;
+}
+
+/* Begins a range of calls at FIRST, unless the one before is alike. */
+static void add_range(struct filter_range *ranges, size_t *n, uint32_t first,
+                      int error)
+{
+    if (*n > 0 && ranges[*n - 1].first == first)
+        --*n; // it has no calls
+    if (*n == 0 || ranges[*n - 1].error != error)
+        ranges[(*n)++] = (struct filter_range){first, error};
+}
+
+/* Ends PROGRAM with the answers of the table; what has none does not exist. */
+static void add_table(struct filter_program *program,
+                      const struct sandbox *sandbox)
+{
+    struct answer *list;
+    size_t n;
+    bool listed = list_answers(sandbox, &list, &n);
+    struct filter_range *ranges =
+        listed ? calloc(2 * n + 1, sizeof *ranges) : NULL;
+    size_t ranges_n = 0;
+
+    program->failed = program->failed || !ranges;
+    if (ranges) {
+        add_range(ranges, &ranges_n, 0, ENOSYS);
+        for (size_t i = 0; i < n; i++) {
+            add_range(ranges, &ranges_n, list[i].call, list[i].error);
+            add_range(ranges, &ranges_n, list[i].call + 1, ENOSYS);
+        }
+        program_answer_ranges(program, ranges, ranges_n);
+    }
+    free(ranges);
+    free(list);
+}
+
 bool syscall_filter_prepare(const struct sandbox *sandbox, int landlock,
                             struct syscall_filter *out)
 {
@@ -70,16 +150,9 @@ bool syscall_filter_prepare(const struct sandbox *sandbox, int landlock,
 
     program_init(program);
     syscall_arguments_add(program, sandbox, landlock);
-    for (size_t i = 0; i < syscall_groups_n; i++) {
-        const struct syscall_group *group = &syscall_groups[i];
-
-        for (size_t j = 0; j < group->n; j++)
-            program_answer_call(program, group->calls[j],
-                                answer_of(group, sandbox));
-    }
-    program_answer(program, ENOSYS);
+    add_table(program, sandbox);
     out->signals = landlock < LINUX_LANDLOCK_SIGNALS;
-    if (!program->failed && is_taken(out))
+    if (!program->failed && are_taken(out))
         return true;
     syscall_filter_release(out);
     return false;

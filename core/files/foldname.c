@@ -60,6 +60,27 @@ static size_t trim_name(const char *out, size_t start, size_t n)
     return end > start ? end : n;
 }
 
+/* Folds the character beyond ASCII at the start of REST to the end of OUT,
+   which has *N bytes. Returns its length. */
+static size_t fold_foreign(struct str rest, char *out, size_t *n)
+{
+    uint32_t code = 0;
+    size_t used = utf8_decode(rest, &code);
+    const char *folded = fold_of(code);
+
+    if (used == 0) { // no UTF-8
+        out[(*n)++] = rest.p[0];
+        return 1;
+    }
+    for (const char *p = folded; p && *p != '\0'; p++)
+        out[(*n)++] = *p;
+    if (!folded && !is_ignored(code)) {
+        memcpy(out + *n, rest.p, used);
+        *n += used;
+    }
+    return used;
+}
+
 struct str foldname(struct str path, char out[FOLDNAME_PATH])
 {
     struct str rest = path;
@@ -69,25 +90,19 @@ struct str foldname(struct str path, char out[FOLDNAME_PATH])
     if (path.n > FOLDNAME_PATH)
         return path;
     while (rest.n > 0) {
-        uint32_t code = 0;
-        size_t used = utf8_decode(rest, &code);
-        const char *folded = fold_of(code);
+        uint32_t code = (unsigned char)rest.p[0];
+        size_t used = 1;
 
-        if (used == 0) { // no UTF-8
-            out[n++] = rest.p[0];
-            used = 1;
-        } else if (code >= 'A' && code <= 'Z') {
+        if (code >= 'A' && code <= 'Z') {
             out[n++] = (char)(code - 'A' + 'a');
-        } else if (folded) {
-            for (; *folded != '\0'; folded++)
-                out[n++] = *folded;
-        } else if (code < 0x80 || !is_ignored(code)) {
-            if (code == '/')
-                n = trim_name(out, start, n);
-            memcpy(out + n, rest.p, used);
-            n += used;
-            if (code == '/')
-                start = n;
+        } else if (code == '/') {
+            n = trim_name(out, start, n);
+            out[n++] = '/';
+            start = n;
+        } else if (code < 0x80) {
+            out[n++] = rest.p[0];
+        } else {
+            used = fold_foreign(rest, out, &n);
         }
         rest = str_make(rest.p + used, rest.n - used);
     }

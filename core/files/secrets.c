@@ -2,6 +2,8 @@
 /* secrets.c: see secrets.h. */
 #include "files/secrets.h"
 
+#include <string.h>
+
 #include "files/foldname.h"
 
 const char *const secrets_own_places[] = {
@@ -194,16 +196,31 @@ static bool starts_here(struct str path, struct str pattern, bool part)
     return !part;
 }
 
+/* Whether the PATTERN, which starts with a star, could fit NAME, a single one,
+   by their last bytes. */
+static bool may_end(struct str name, struct str pattern)
+{
+    char last = lower(pattern.p[pattern.n - 1]);
+
+    return last == '*' || last == name.p[name.n - 1];
+}
+
 /* Whether PATH, folded, starts with the names of one of our patterns; with PART
-   as above. Most patterns differ in the first byte, which costs little to see
-   in a folder with thousands of names. */
+   as above. Most patterns differ in the first byte or the last, which costs
+   little to see in a folder with thousands of names. */
 static bool starts_ours(struct str path, bool part)
 {
-    for (size_t i = 0; secrets_patterns[i]; i++) {
-        const char *pattern = secrets_patterns[i];
+    bool single = !part && !memchr(path.p, '/', path.n);
 
-        if ((pattern[0] == '*' || lower(pattern[0]) == path.p[0]) &&
-            starts_here(path, str_from(pattern), part))
+    for (size_t i = 0; secrets_patterns[i]; i++) {
+        struct str pattern = {secrets_patterns[i], 0};
+
+        if (pattern.p[0] != '*' && lower(pattern.p[0]) != path.p[0])
+            continue;
+        pattern = str_from(pattern.p);
+        if (single && pattern.p[0] == '*' && !may_end(path, pattern))
+            continue;
+        if (starts_here(path, pattern, part))
             return true;
     }
     return false;

@@ -41,6 +41,14 @@ void peer_expect(struct peer *peer, const char *text);
    end. */
 void peer_stop(struct peer *peer);
 
+/* From now on what a peer leaves behind ends as a child of this program. */
+void peer_adopt(void);
+
+/* Waits for all children, and returns the milliseconds of the processor that
+   they, and what they have waited for themselves, have used so far. No peer
+   runs. */
+double peer_used(void);
+
 /* Ends the bench with a message. */
 NO_RETURN void peer_fail(const struct peer *peer, const char *what);
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* listing.h: the entries of a folder, read once: a home folder may hold
+   thousands, and more than one part of the sandbox asks about them. */
+#ifndef IMAGE_LISTING_H
+#define IMAGE_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Bits of a set of beginnings of names. */
+#define LISTING_STARTS 4096
+
+struct listing_entry {
+    size_t name;        /* where it starts in the names */
+    unsigned char type; /* as readdir(3) tells: DT_DIR and the like */
+    ino_t number;       /* of the file; of a mount: of what is below it */
+};
+
+/* A zeroed listing is that of a folder that could not be read. */
+struct listing {
+    bool read; /* all entries, but "." and "..", are here */
+    dev_t device;
+    struct listing_entry *list; /* owned */
+    size_t n;
+    size_t cap;
+    char *names; /* owned, each ends with a 0 */
+    size_t names_n;
+    size_t names_cap;
+    bool foreign; /* a name does not start with ASCII */
+    uint64_t starts[LISTING_STARTS / 64];
+};
+
+/* Reads the folder FD, and closes FD; when that fails, or without memory, the
+   listing is not read. */
+void listing_read(struct listing *listing, int fd);
+void listing_release(struct listing *listing);
+
+static inline const char *listing_name(const struct listing *listing, size_t i)
+{
+    return listing->names + listing->list[i].name;
+}
+
+/* Whether a name may be there that is NAME (up to a "/"), whatever its case:
+   false only if there is none, however the file system compares names. */
+bool listing_may_have(const struct listing *listing, const char *name);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of what makes a start cheap: the entries of a folder that are read once
+   (listing.c), and answers to system calls that are found by halving
+   (filter_program.c). */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "image/filter_program.h"
+#include "image/listing.h"
+
+/* Lists a new folder with files of these NAMES, up to a NULL. */
+static struct listing list_of(const char *const *names)
+{
+    char path[] = "/tmp/ecl-mcp-listing-XXXXXX";
+    struct listing listing;
+    int fd;
+
+    assert_non_null(mkdtemp(path));
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (size_t i = 0; names[i]; i++) {
+        int file = openat(fd, names[i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+        assert_true(file >= 0);
+        assert_int_equal(close(file), 0);
+    }
+    listing_read(&listing, dup(fd));
+    for (size_t i = 0; names[i]; i++)
+        assert_int_equal(unlinkat(fd, names[i], 0), 0);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(rmdir(path), 0);
+    return listing;
+}
+
+static void a_listing_has_all_entries(void **state)
+{
+    const char *names[1000 + 1] = {NULL};
+    char texts[1000][16];
+    struct listing listing;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "entry-%d", i);
+        names[i] = texts[i];
+    }
+    listing = list_of(names);
+    assert_true(listing.read);
+    assert_int_equal(listing.n, 1000);
+    for (size_t i = 0; i < listing.n; i++) {
+        long number = strtol(listing_name(&listing, i) + 6, NULL, 10);
+
+        assert_in_range(number, 0, 999);
+        assert_string_equal(listing_name(&listing, i), texts[number]);
+        texts[number][0] = '\0'; // once
+    }
+    listing_release(&listing);
+}
+
+/* A name counts as missing only if no file system could find it there. */
+static void a_listing_misses_no_name(void **state)
+{
+    static const char *const names[] = {".Config", "entry-1", "ab", NULL};
+    static const char *const foreign[] = {"\xc5\xbfnap", NULL}; // a long s
+    static const char *const hidden[] = {".s\xc2\xadsh", NULL}; // soft hyphen
+    struct listing listing = list_of(names);
+
+    (void)state;
+    assert_true(listing_may_have(&listing, ".Config/gh"));
+    assert_true(listing_may_have(&listing, ".config/gh"));
+    assert_true(listing_may_have(&listing, "ENTRY-1"));
+    assert_true(listing_may_have(&listing, "ab"));
+    assert_true(listing_may_have(&listing, "ab."));
+    assert_false(listing_may_have(&listing, ".ssh"));
+    assert_false(listing_may_have(&listing, "snap/firefox"));
+    listing_release(&listing);
+    assert_true(listing_may_have(&listing, ".ssh")); // was never read
+    listing = list_of(foreign);
+    assert_true(listing_may_have(&listing, "snap/firefox"));
+    listing_release(&listing);
+    listing = list_of(hidden);
+    assert_true(listing_may_have(&listing, ".ssh"));
+    listing_release(&listing);
+}
+
+static void what_cannot_be_read_has_everything(void **state)
+{
+    struct listing listing;
+
+    (void)state;
+    listing_read(&listing, -1);
+    assert_false(listing.read);
+    assert_int_equal(listing.n, 0);
+    assert_true(listing_may_have(&listing, ".ssh"));
+    listing_read(&listing, open("/dev/null", O_RDONLY | O_CLOEXEC));
+    assert_false(listing.read);
+    listing_release(&listing);
+}
+
+/* What the steps from START on answer for call NUMBER. */
+static uint32_t run(const struct filter_program *program, size_t start,
+                    uint32_t number)
+{
+    for (size_t i = start; i < program->n; i++) {
+        const struct sock_filter *step = &program->steps[i];
+
+        if (step->code == (BPF_RET | BPF_K))
+            return step->k;
+        assert_int_equal(step->code, BPF_JMP | BPF_JGE | BPF_K);
+        i += number >= step->k ? step->jt : step->jf;
+    }
+    fail_msg("no answer to %u", number);
+    return 0;
+}
+
+static void each_call_gets_the_answer_of_its_range(void **state)
+{
+    struct filter_range ranges[200];
+    struct filter_program program;
+
+    (void)state;
+    for (size_t n = 1; n <= 200; n++) {
+        size_t start;
+
+        program_init(&program);
+        start = program.n;
+        for (size_t i = 0; i < n; i++)
+            ranges[i] = (struct filter_range){(uint32_t)(3 * i), (int)i + 1};
+        program_answer_ranges(&program, ranges, n);
+        assert_false(program.failed);
+        for (uint32_t call = 0; call < 3 * n + 3; call++) {
+            uint32_t range = call / 3 < n ? call / 3 : (uint32_t)n - 1;
+
+            assert_int_equal(run(&program, start, call),
+                             SECCOMP_RET_ERRNO | (range + 1));
+        }
+        assert_int_equal(run(&program, start, UINT32_MAX),
+                         SECCOMP_RET_ERRNO | (uint32_t)n);
+        program_release(&program);
+    }
+}
+
+/* What a jump cannot reach fails as a whole. */
+static void too_many_ranges_fail(void **state)
+{
+    struct filter_range ranges[600];
+    struct filter_program program;
+
+    (void)state;
+    for (size_t i = 0; i < 600; i++)
+        ranges[i] = (struct filter_range){(uint32_t)i, (int)(i % 2) + 1};
+    program_init(&program);
+    program_answer_ranges(&program, ranges, 600);
+    assert_true(program.failed);
+    program_release(&program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_listing_has_all_entries),
+        cmocka_unit_test(a_listing_misses_no_name),
+        cmocka_unit_test(what_cannot_be_read_has_everything),
+        cmocka_unit_test(each_call_gets_the_answer_of_its_range),
+        cmocka_unit_test(too_many_ranges_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
