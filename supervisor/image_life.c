@@ -147,6 +147,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
         if (is_turn_of_ours(session))
             run_ours(s, session, now);
     }
+    restore_send_held(session, now);
     // no code may run in a process that we could not kill
     if (session->image.pid > 0 && !session->image.unsettled &&
         may_send(s, session) && session_send(session) != ST_OK)

@@ -27,6 +27,7 @@ void keeping_disconnect(struct keeping *keeping)
     keeping->copy.socket = -1;
     keeping->copy.arrived = false;
     keeping->number = 0;
+    keeping->held = false;
     frozen_errors_drop_outcome(&keeping->frozen);
 }
 

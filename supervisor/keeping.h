@@ -39,6 +39,7 @@ struct keeping {
 
     /* the KEEP that has no KEPT yet */
     uint64_t number; /* 0: there is none */
+    bool held;       /* it is sent when the image is settled */
     int64_t sent_at;
     char name[LIMIT_SESSION_NAME + 1];
     uint64_t call; /* the call that asked for it, or 0 */

@@ -63,11 +63,23 @@ void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now)
 {
     session->keeping.number = ++s->serials;
-    session->keeping.sent_at = now;
     if (name.n > 0)
         memcpy(session->keeping.name, name.p, name.n);
     session->keeping.name[name.n] = '\0';
-    session_send_keep(session, session->keeping.number);
+    // the keeper would end the process with which the copy compiles, an orphan
+    session->keeping.held = true;
+    restore_send_held(session, now);
+}
+
+void restore_send_held(struct session *session, int64_t now)
+{
+    struct keeping *keeping = &session->keeping;
+
+    if (!keeping->held || session->image.unsettled)
+        return;
+    keeping->held = false;
+    keeping->sent_at = now;
+    session_send_keep(session, keeping->number);
 }
 
 void restore_tend(struct supervisor *s, struct session *session, int64_t now)

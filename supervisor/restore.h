@@ -28,10 +28,14 @@ struct supervisor;
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now);
 
-/* Asks the image for a checkpoint with NAME (empty: none). The answer, KEPT,
-   comes with session_read. */
+/* Asks the image for a checkpoint with NAME (empty: none), as soon as its
+   keeper has ended what an earlier image has left. The answer, KEPT, comes with
+   session_read. */
 void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now);
+
+/* Sends what restore_keep has held back, if it need not wait any longer. */
+void restore_send_held(struct session *session, int64_t now);
 
 /* Asks for the checkpoint that is due, if any. */
 void restore_tend(struct supervisor *s, struct session *session, int64_t now);
