@@ -270,9 +270,9 @@ evaluations make of them."
   "Evaluate CODE as it would have been before the last evaluation, in a copy.
 WATCH names places, such as \"*x* *y*/slot\": the trace says who changes them.
 With a prefix argument, stop before a call of the function STOP: the first one,
-or that with the number COUNT.  It is frozen like an error.  Unless EVALUATION is
-nil, CODE is evaluated as it would have been before the evaluation with that
-number.  The functions that are followed are traced.  All names are read in
+or that with the number COUNT.  It is frozen like an error.  CODE is evaluated
+as it would have been before the evaluation with the number EVALUATION, if that
+is not nil.  The functions that are followed are traced.  All names are read in
 PACKAGE.  By default, CODE is the region or the expression before point; in the
 tree of calls, it is what that is about.  The session does not change."
   (interactive (ecl-mcp-trace--ask-replay))
