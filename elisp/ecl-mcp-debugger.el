@@ -30,6 +30,9 @@
 (defvar-local ecl-mcp-debugger--error nil
   "Number of the error that is shown.")
 
+(defvar-local ecl-mcp-debugger--innermost nil
+  "Number of its innermost frame with variables, or 0.")
+
 (defvar-local ecl-mcp-debugger--restarts nil
   "Its restarts: alist from numbers, as text, to names.")
 
@@ -91,7 +94,8 @@
 
 (defun ecl-mcp-debugger--draw-frames ()
   "Make buttons of the frames in this buffer, and fold all but the innermost.
-That is the innermost with variables, in which code is evaluated by default."
+That is the innermost with variables, in which code is evaluated by default;
+return its number, or 0."
   (when (ecl-mcp-debugger--section "[Backtrace]")
     (let ((starts nil) (unfolded nil))
       (while (re-search-forward "^\\([0-9]+\\): (" nil t)
@@ -112,16 +116,16 @@ That is the innermost with variables, in which code is evaluated by default."
                  (goto-char start)
                  (when (< line-end (1- end))
                    (if unfolded (ecl-mcp-debugger-fold)
-                     (setq unfolded t))))))))
+                     (setq unfolded frame)))))
+      (or unfolded 0))))
 
 (defun ecl-mcp-debugger--draw (number session text)
   "Show TEXT, the description of the error NUMBER of SESSION, in this buffer.
 If it is shown already, point stays in its frame."
   (let ((inhibit-read-only t)
-        (frame (or (and (eql number ecl-mcp-debugger--error)
-                        (equal session ecl-mcp-eval-session)
-                        (ecl-mcp-debugger--frame))
-                   0)))
+        (frame (and (eql number ecl-mcp-debugger--error)
+                    (equal session ecl-mcp-eval-session)
+                    (ecl-mcp-debugger--frame))))
     (remove-overlays)
     (erase-buffer)
     (setq-local ecl-mcp-eval-session session)
@@ -132,11 +136,12 @@ If it is shown already, point stays in its frame."
             (string-trim-right text "\n+") "\n")
     (ecl-mcp-output--make-buttons (point-min) (point-max))
     (ecl-mcp-debugger--draw-restarts)
-    (ecl-mcp-debugger--draw-frames)
+    (setq ecl-mcp-debugger--innermost (ecl-mcp-debugger--draw-frames))
     (ecl-mcp-output--begin-places (point-min))
     (set-buffer-modified-p nil)
     (goto-char (point-min))
-    (let ((start (text-property-any (point-min) (point-max) 'ecl-mcp-frame frame)))
+    (let ((start (text-property-any (point-min) (point-max) 'ecl-mcp-frame
+                                    (or frame ecl-mcp-debugger--innermost))))
       (when start
         (goto-char start)))))
 
@@ -304,9 +309,12 @@ With a prefix argument, ASK for code that is evaluated first."
 ;;;; Frames
 
 (defun ecl-mcp-debugger--here ()
-  "Go to the start of the frame at point, and return its number."
-  (let ((frame (or (ecl-mcp-debugger--frame) (user-error "There is no frame here"))))
-    (goto-char (text-property-any (point-min) (point-max) 'ecl-mcp-frame frame))
+  "Go to the start of the frame at point, and return its number.
+Elsewhere, it is the innermost frame with variables, as for code."
+  (let* ((frame (or (ecl-mcp-debugger--frame) ecl-mcp-debugger--innermost))
+         (start (and frame (text-property-any (point-min) (point-max)
+                                              'ecl-mcp-frame frame))))
+    (goto-char (or start (user-error "There is no frame here")))
     frame))
 
 (defun ecl-mcp-debugger--fold-at (position)

@@ -201,26 +201,40 @@ they take longer than a moment, other functions are tried meanwhile."
 (defun ecl-mcp-mode--turn-others-off ()
   "Turn SLIME and SLY off here, and say so: a buffer talks to one Lisp."
   (pcase-dolist (`(,mode ,name ,_ ,companion) ecl-mcp-mode--others)
-    (when (ecl-mcp-mode--on-p companion)
-      (funcall companion -1))
     (when (ecl-mcp-mode--on-p mode)
       (funcall mode -1)
       (ecl-mcp--report "%s is off in %s; M-x %s turns it on instead"
-                       name (buffer-name) mode))))
+                       name (buffer-name) mode))
+    ;; The hook of a mode may turn it on, also when the mode is turned off.
+    (when (ecl-mcp-mode--on-p companion)
+      (funcall companion -1))))
+
+(defun ecl-mcp-mode--begins-p ()
+  "Whether the major mode of this buffer is being turned on, and runs its hooks."
+  (catch 'found
+    (mapbacktrace (lambda (_evaluated function _arguments _flags)
+                    (when (eq function 'run-mode-hooks)
+                      (throw 'found t))))
+    nil))
 
 (defun ecl-mcp-mode--yield ()
-  "Turn `ecl-mcp-mode' off here if SLIME or SLY was turned on, and say so."
-  (pcase-dolist (`(,mode ,name . ,_) ecl-mcp-mode--others)
-    (when (and (bound-and-true-p ecl-mcp-mode) (ecl-mcp-mode--on-p mode))
-      (ecl-mcp-mode -1)
-      (ecl-mcp--report "%s talks to %s now; M-x ecl-mcp-mode talks to ECL again"
-                       (buffer-name) name))))
+  "Turn `ecl-mcp-mode' off here if SLIME or SLY was turned on, and say so.
+If both are in the hook of the major mode, this one stays on: theirs comes from
+the autoloads of SLIME, and in which order they run is a matter of chance."
+  (if (ecl-mcp-mode--begins-p)
+      (ecl-mcp-mode--turn-others-off)
+    (pcase-dolist (`(,mode ,name . ,_) ecl-mcp-mode--others)
+      (when (and (bound-and-true-p ecl-mcp-mode) (ecl-mcp-mode--on-p mode))
+        (ecl-mcp-mode -1)
+        (ecl-mcp--report "%s talks to %s now; M-x ecl-mcp-mode talks to ECL again"
+                         (buffer-name) name)))))
 
 (defun ecl-mcp-mode--watch-others (watch)
   "Notice from now on when SLIME or SLY is turned on here; if WATCH is nil, stop."
   (pcase-dolist (`(,_ ,_ ,hook . ,_) ecl-mcp-mode--others)
     (if watch
-        (add-hook hook #'ecl-mcp-mode--yield nil t)
+        ;; After what else is in the hook, such as companions of the mode.
+        (add-hook hook #'ecl-mcp-mode--yield 90 t)
       (remove-hook hook #'ecl-mcp-mode--yield t))))
 
 (autoload 'ecl-mcp-lighter-session "ecl-mcp-lighter")

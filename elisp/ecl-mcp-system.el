@@ -17,6 +17,9 @@
 (defvar ecl-mcp-system-history nil
   "History of names of systems.")
 
+(defconst ecl-mcp-system--line "^- \\([^ ,\n]+\\)"
+  "What matches a line about a system, which may say more behind its name.")
+
 (define-button-type 'ecl-mcp-system
   'action (lambda (button)
             (ecl-mcp-describe-system (button-label button)))
@@ -29,7 +32,7 @@
   (interactive)
   (save-excursion
     (beginning-of-line)
-    (unless (looking-at "- \\([^ \n]+\\)")
+    (unless (looking-at ecl-mcp-system--line)
       (user-error "There is no system on this line"))
     (ecl-mcp-load-system (match-string-no-properties 1))))
 
@@ -67,19 +70,57 @@
          (let ((inhibit-read-only t))
            (save-excursion
              (goto-char (point-min))
-             (while (re-search-forward "^- \\([^ \n]+\\)" nil t)
+             (while (re-search-forward ecl-mcp-system--line nil t)
                (make-text-button (match-beginning 1) (match-end 1)
                                  'type 'ecl-mcp-system)))
            (set-buffer-modified-p nil)))))))
 
-(defun ecl-mcp-system--read (prompt)
-  "Ask for the name of a system with PROMPT."
-  (read-string prompt nil 'ecl-mcp-system-history))
+(defun ecl-mcp-system-here ()
+  "The names of the systems of which this folder or one above it has a file."
+  (when-let ((folder (and (not (file-remote-p default-directory))
+                          (locate-dominating-file
+                           default-directory
+                           (lambda (folder)
+                             (directory-files folder nil "\\.asd\\'" t))))))
+    (mapcar #'file-name-sans-extension
+            (directory-files folder nil "\\`[^.].*\\.asd\\'"))))
+
+(defun ecl-mcp-system--all ()
+  "The names of all systems that Lisp knows; the user waits for them."
+  (let ((text (plist-get (ecl-mcp-call-and-wait "list-systems" '((limit . 1000))
+                                                :session ecl-mcp-eval-session)
+                         :content))
+        (start 0) (found nil))
+    (while (and text (string-match ecl-mcp-system--line text start))
+      (push (match-string 1 text) found)
+      (setq start (match-end 0)))
+    found))
+
+(defun ecl-mcp-system-read (prompt history default)
+  "Ask for the name of a system with PROMPT, HISTORY and DEFAULT, a name or \"\".
+Lisp is asked for names when the first one is completed."
+  (let* ((here (ecl-mcp-system-here))
+         (session ecl-mcp-eval-session)
+         (all 'unknown)
+         (table (completion-table-dynamic
+                 (lambda (_)
+                   (when (eq all 'unknown)
+                     (setq all (let ((ecl-mcp-eval-session session))
+                                 (ecl-mcp-system--all))))
+                   (delete-dups (append here all))))))
+    (completing-read (format-prompt prompt default) table nil nil nil history default)))
+
+(defun ecl-mcp-system--ask (prompt)
+  "Ask for the name of a system with PROMPT; the default is one of this folder."
+  (let ((name (ecl-mcp-system-read prompt 'ecl-mcp-system-history
+                                   (or (car (ecl-mcp-system-here)) ""))))
+    (if (string-empty-p name) (user-error "No system was named")
+      name)))
 
 ;;;###autoload
 (defun ecl-mcp-describe-system (system)
   "Show what SYSTEM is, without loading it."
-  (interactive (list (ecl-mcp-system--read "Describe system: ")))
+  (interactive (list (ecl-mcp-system--ask "Describe system")))
   (ecl-mcp-describe--ask-and-show (concat "describing " system)
                                   "*ecl-mcp system*" "describe-system"
                                   `((system . ,system))))
@@ -87,7 +128,7 @@
 ;;;###autoload
 (defun ecl-mcp-load-system (system)
   "Load SYSTEM and what it needs into the Lisp session."
-  (interactive (list (ecl-mcp-system--read "Load system: ")))
+  (interactive (list (ecl-mcp-system--ask "Load system")))
   (let ((what (concat "loading " system)))
     (ecl-mcp-eval--start what "load-system" `((system . ,system))
                          (lambda (answer)

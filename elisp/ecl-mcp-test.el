@@ -13,6 +13,7 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-output)
 (require 'ecl-mcp-eval)
+(require 'ecl-mcp-system)
 
 (defconst ecl-mcp-test--buffer "*ecl-mcp tests*"
   "Name of the buffer of results.")
@@ -22,16 +23,6 @@
 
 (defvar ecl-mcp-test--last nil
   "What was tested last: the name of a system, of a package after a colon, or \"\".")
-
-(defun ecl-mcp-test--systems ()
-  "The names of the systems of which this folder or one above it has a file."
-  (when-let ((folder (and (not (file-remote-p default-directory))
-                          (locate-dominating-file
-                           default-directory
-                           (lambda (folder)
-                             (directory-files folder nil "\\.asd\\'" t))))))
-    (mapcar #'file-name-sans-extension
-            (directory-files folder nil "\\`[^.].*\\.asd\\'"))))
 
 (defun ecl-mcp-test--arguments (what)
   "The arguments that test WHAT, as in `ecl-mcp-test--last'."
@@ -72,12 +63,9 @@ With a prefix argument, run only those of the last tests that FAILED."
   (interactive
    (if current-prefix-arg
        (list (or ecl-mcp-test--last "") t)
-     (let* ((systems (ecl-mcp-test--systems))
-            (default (or ecl-mcp-test--last (car systems) "")))
-       (list (completing-read
-              (format-prompt "Tests of system or :package" default)
-              systems nil nil nil 'ecl-mcp-test-history default)
-             nil))))
+     (list (ecl-mcp-system-read "Tests of system or :package" 'ecl-mcp-test-history
+                                (or ecl-mcp-test--last (car (ecl-mcp-system-here)) ""))
+           nil)))
   (setq ecl-mcp-test--last what)
   (let ((doing (concat "testing " (if (string-empty-p what) "all" what))))
     (ecl-mcp-test--show (concat "; " doing "..."))

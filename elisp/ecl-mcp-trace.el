@@ -269,13 +269,12 @@ evaluations make of them."
 (cl-defun ecl-mcp-replay (code watch package &key stop count evaluation)
   "Evaluate CODE as it would have been before the last evaluation, in a copy.
 WATCH names places, such as \"*x* *y*/slot\": the trace says who changes them.
-With a prefix argument, stop before a call of the function STOP, the first or the
-one with the number COUNT; that is frozen like an error.  Then CODE is evaluated
+With a prefix argument, stop before a call of the function STOP: the first one,
+or that with the number COUNT.  It is frozen like an error.  CODE is evaluated
 as it would have been before the evaluation with the number EVALUATION, if that
-is not nil.  The functions that are followed are traced.
-All names are read in PACKAGE.  By default, CODE is the region or the expression
-before point, or in the tree of calls what that is about.  The session does not
-change."
+is not nil.  The functions that are followed are traced.  All names are read in
+PACKAGE.  By default, CODE is the region or the expression before point; in the
+tree of calls, it is what that is about.  The session does not change."
   (interactive (ecl-mcp-trace--ask-replay))
   (when (string-blank-p code)
     (user-error "There is nothing to evaluate"))

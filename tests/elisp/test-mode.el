@@ -152,6 +152,8 @@
 (define-minor-mode sly-mode "A stand-in for SLY, which Debian does not have."
   :lighter " sly")
 
+(define-minor-mode sly-autodoc-mode "A stand-in for what SLY turns on with it.")
+
 (ert-deftest ecl-mcp-mode-shares-no-buffer-with-another-lisp ()
   (live-with-messages
     (with-temp-buffer
@@ -174,6 +176,21 @@
       (sly-mode)
       (should sly-mode))))
 
+(ert-deftest ecl-mcp-mode-is-on-where-both-are-in-a-hook ()
+  "The order in which their modes are in the hook does not matter."
+  (dolist (hook '((ecl-mcp-mode sly-mode) (sly-mode ecl-mcp-mode)))
+    (let ((lisp-mode-hook hook) (sly-mode-hook (list #'sly-autodoc-mode)))
+      (live-with-messages
+        (with-temp-buffer
+          (lisp-mode)
+          (should ecl-mcp-mode)
+          (should-not sly-mode)
+          (should-not (bound-and-true-p sly-autodoc-mode))
+          (should (string-match-p "SLY is off in .*M-x sly-mode" (car live-messages)))
+          (sly-mode)
+          (should-not ecl-mcp-mode)
+          (should sly-autodoc-mode))))))
+
 (define-minor-mode test-mode-other-mode "A stand-in for one more Lisp."
   :lighter " other")
 
@@ -195,12 +212,12 @@
 
 (ert-deftest ecl-mcp-mode-and-the-real-slime ()
   (let ((folders (file-expand-wildcards
-                  "/usr/share/emacs/site-lisp/elpa-src/slime-*/")))
+                  "/usr/share/emacs/site-lisp/elpa-src/slime-*")))
     (if (not folders)
         (message "skip: SLIME is not installed")
       (let ((load-path (append folders
                                (file-expand-wildcards
-                                "/usr/share/emacs/site-lisp/elpa-src/slime-*/lib/")
+                                "/usr/share/emacs/site-lisp/elpa-src/slime-*/lib")
                                load-path)))
         (require 'slime))
       (live-with-messages
@@ -217,7 +234,19 @@
           (slime-mode 1)
           (should-not ecl-mcp-mode)
           (should (eq (key-binding (kbd "C-c C-k"))
-                      'slime-compile-and-load-file)))))))
+                      'slime-compile-and-load-file))))
+      ;; Its autoloads put it into the hook, as an installation does.
+      (dolist (hook '((ecl-mcp-mode slime-lisp-mode-hook)
+                      (slime-lisp-mode-hook ecl-mcp-mode)))
+        (let ((lisp-mode-hook hook))
+          (live-with-messages
+            (with-temp-buffer
+              (lisp-mode)
+              (should ecl-mcp-mode)
+              (should-not (bound-and-true-p slime-mode))
+              (should-not (bound-and-true-p slime-autodoc-mode))
+              (should (eq (key-binding (kbd "C-c C-k"))
+                          #'ecl-mcp-compile-and-load-file)))))))))
 
 (ert-deftest ecl-mcp-reports-outlive-eldoc ()
   "ElDoc does not clear the echo area after a report, which was not its own."

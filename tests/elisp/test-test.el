@@ -37,7 +37,7 @@
   (is (= 1 2)))
 "))
         (default-directory live-folder))
-    (should (equal (ecl-mcp-test--systems) '("probe")))
+    (should (equal (ecl-mcp-system-here) '("probe")))
     (should (string-match-p "\\`FAILED: 1 of 2 tests" (test-test-results "probe")))
     (should (string-match-p "^FAIL PROBE::BAD probe\\.lisp:6 "
                             (live-text "*ecl-mcp tests*")))
@@ -57,6 +57,10 @@
     (should (string-match-p "\\`\\[ERROR\\]" (test-test-results "no-such-system")))))
 
 (ert-deftest ecl-mcp-list-systems-describes-and-loads ()
+  (live-with-messages (test-test--systems)))
+
+(defun test-test--systems ()
+  "List, describe and load systems."
   (make-directory (expand-file-name "tiny" live-folder) t)
   (test-test-file "tiny/tiny.asd" "(defsystem \"tiny\" :description \"Very small.\"
   :components ((:file \"tiny\")))")
@@ -73,7 +77,35 @@
     (search-forward "- tiny")
     (ecl-mcp-system-load-here)
     (live-idle))
-  (should (equal (live-eval "*tiny*") "=> :LOADED")))
+  (should (equal (live-eval "*tiny*") "=> :LOADED"))
+  ;; Of one that is loaded, too, the name is the name.
+  (ecl-mcp-list-systems)
+  (live-idle)
+  (with-current-buffer "*ecl-mcp systems*"
+    (goto-char (point-min))
+    (search-forward "- tiny, loaded")
+    (beginning-of-line)
+    (should (equal (button-label (next-button (point))) "tiny"))
+    (ecl-mcp-system-load-here)
+    (live-idle))
+  (should-not (string-match-p "not found" (car live-messages)))
+  ;; Names are completed; the system of this folder is the default.
+  (let ((default-directory (expand-file-name "tiny/" live-folder)) asked)
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (prompt table &rest rest)
+                 (push (list prompt (car (member "tiny" (all-completions "ti" table)))
+                             (car (last rest)))
+                       asked)
+                 "tiny")))
+      (call-interactively #'ecl-mcp-load-system)
+      (live-idle)
+      (should (equal asked '(("Load system (default tiny): " "tiny" "tiny"))))
+      (setq default-directory temporary-file-directory)
+      (call-interactively #'ecl-mcp-describe-system)
+      (live-idle)
+      (should (equal (cdar asked) '("tiny" ""))))
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "")))
+      (should-error (call-interactively #'ecl-mcp-load-system) :type 'user-error))))
 
 (provide 'test-test)
 ;;; test-test.el ends here
