@@ -297,6 +297,14 @@ Of several files, it is a list with one for each."
   (unless (ecl-mcp-answer (ecl-mcp-review--request review) answer)
     (ecl-mcp--report "The caller is gone.")))
 
+(defun ecl-mcp-review--effect (hunks count done)
+  "Words for the user: of HUNKS, COUNT are DONE, a participle; of some, parts."
+  (let ((in-part (cl-count-if #'ecl-mcp-hunk-in-part-p hunks)))
+    (format "%d of %d hunk%s %s%s" count (length hunks) (if (cdr hunks) "s" "") done
+            (cond ((= 0 in-part) "")
+                  ((= in-part count) " in part")
+                  (t (format " (%d in part)" in-part))))))
+
 (defun ecl-mcp-review--verdict-all (review results)
   "The effect of REVIEW, of several files, in words; RESULTS has one for each."
   (let ((hunks (ecl-mcp-review--hunks review)) (count 0) (problems nil))
@@ -318,13 +326,11 @@ Of several files, it is a list with one for each."
                      (or failed (ecl-mcp-review--for-you note)))
              problems)))
     (ecl-mcp--visible
-     (string-join (cons (format "%d of %d hunk%s %s" count (length hunks)
-                                (if (cdr hunks) "s" "")
-                                (if (and results
-                                         (ecl-mcp-review--all-in-buffers-p
-                                          review))
-                                    "applied"
-                                  "accepted"))
+     (string-join (cons (ecl-mcp-review--effect
+                         hunks count
+                         (if (and results (ecl-mcp-review--all-in-buffers-p review))
+                             "applied"
+                           "accepted"))
                         (nreverse problems))
                   "; "))))
 
@@ -350,11 +356,9 @@ Of several files, it is a list with one for each."
          (note (plist-get result :note)))
     (cond ((plist-get result :failed))
           ((null hunks) "accepted")
-          (t (format "%d of %d hunk%s %s%s"
-                     count (length hunks) (if (cdr hunks) "s" "")
-                     (cond ((null result) "accepted")
-                           ((plist-get result :saved) "applied and saved")
-                           (t "applied"))
+          (t (concat (ecl-mcp-review--effect hunks count
+                                             (if result "applied" "accepted"))
+                     (if (plist-get result :saved) " and saved" "")
                      (if note
                          (concat ", not saved: " (ecl-mcp-review--for-you note))
                        ""))))))
