@@ -364,9 +364,13 @@ Of several files, it is a list with one for each."
                        ""))))))
 
 (defun ecl-mcp-review--tell (review words)
-  "Show the user WORDS about REVIEW."
-  (ecl-mcp--report "%s: %s"
-                   (ecl-mcp--visible (ecl-mcp-review--name review)) words))
+  "Show the user WORDS about REVIEW, and how to go on if others wait."
+  (let ((more (length (remq (ecl-mcp-review--request review) ecl-mcp-requests))))
+    (ecl-mcp--report "%s: %s%s"
+                     (ecl-mcp--visible (ecl-mcp-review--name review)) words
+                     (if (= 0 more) ""
+                       (format "; %d more wait%s (%s)" more (if (= more 1) "s" "")
+                               (ecl-mcp--key 'ecl-mcp-review))))))
 
 (defun ecl-mcp-review--carry-out (review)
   "Apply the decisions about REVIEW, if Emacs has to and there are any.

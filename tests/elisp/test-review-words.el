@@ -42,6 +42,13 @@
     (ecl-mcp-review-split)
     (ecl-mcp-review-accept-all)))
 
+(ert-deftest ecl-mcp-review-says-that-others-wait ()
+  (test-words-said ": 2 of 2 hunks applied and saved; 1 more waits \
+(M-x ecl-mcp-review)"
+    (ecl-mcp-review-accept-all)
+    (save-current-buffer
+      (test-review-request file test-words-old test-words-new))))
+
 (ert-deftest ecl-mcp-review-undo-goes-to-its-hunk ()
   "After a decision point is at the next hunk; after its undo, at this one again."
   (test-review-with (file buffer request) test-words-old test-words-new ()
