@@ -119,6 +119,12 @@ Parts that are not accepted keep the old lines."
       (cl-some (lambda (part) (eq (ecl-mcp-hunk-state part) 'accepted)) parts)
     (eq (ecl-mcp-hunk-state hunk) 'accepted)))
 
+(defun ecl-mcp-hunk-in-part-p (hunk)
+  "Whether some parts of HUNK are accepted, and others are not."
+  (and (ecl-mcp-hunk-accepted-p hunk)
+       (cl-some (lambda (part) (not (eq (ecl-mcp-hunk-state part) 'accepted)))
+                (ecl-mcp-hunk-parts hunk))))
+
 (defun ecl-mcp-hunk-copy-all (hunks)
   "A copy of HUNKS with independent decisions."
   (mapcar (lambda (hunk)

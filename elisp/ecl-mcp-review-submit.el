@@ -297,6 +297,14 @@ Of several files, it is a list with one for each."
   (unless (ecl-mcp-answer (ecl-mcp-review--request review) answer)
     (ecl-mcp--report "The caller is gone.")))
 
+(defun ecl-mcp-review--effect (hunks count done)
+  "Words for the user: of HUNKS, COUNT are DONE, a participle; of some, parts."
+  (let ((in-part (cl-count-if #'ecl-mcp-hunk-in-part-p hunks)))
+    (format "%d of %d hunk%s %s%s" count (length hunks) (if (cdr hunks) "s" "") done
+            (cond ((= 0 in-part) "")
+                  ((= in-part count) " in part")
+                  (t (format " (%d in part)" in-part))))))
+
 (defun ecl-mcp-review--verdict-all (review results)
   "The effect of REVIEW, of several files, in words; RESULTS has one for each."
   (let ((hunks (ecl-mcp-review--hunks review)) (count 0) (problems nil))
@@ -318,13 +326,11 @@ Of several files, it is a list with one for each."
                      (or failed (ecl-mcp-review--for-you note)))
              problems)))
     (ecl-mcp--visible
-     (string-join (cons (format "%d of %d hunk%s %s" count (length hunks)
-                                (if (cdr hunks) "s" "")
-                                (if (and results
-                                         (ecl-mcp-review--all-in-buffers-p
-                                          review))
-                                    "applied"
-                                  "accepted"))
+     (string-join (cons (ecl-mcp-review--effect
+                         hunks count
+                         (if (and results (ecl-mcp-review--all-in-buffers-p review))
+                             "applied"
+                           "accepted"))
                         (nreverse problems))
                   "; "))))
 
@@ -350,19 +356,21 @@ Of several files, it is a list with one for each."
          (note (plist-get result :note)))
     (cond ((plist-get result :failed))
           ((null hunks) "accepted")
-          (t (format "%d of %d hunk%s %s%s"
-                     count (length hunks) (if (cdr hunks) "s" "")
-                     (cond ((null result) "accepted")
-                           ((plist-get result :saved) "applied and saved")
-                           (t "applied"))
+          (t (concat (ecl-mcp-review--effect hunks count
+                                             (if result "applied" "accepted"))
+                     (if (plist-get result :saved) " and saved" "")
                      (if note
                          (concat ", not saved: " (ecl-mcp-review--for-you note))
                        ""))))))
 
 (defun ecl-mcp-review--tell (review words)
-  "Show the user WORDS about REVIEW."
-  (ecl-mcp--report "%s: %s"
-                   (ecl-mcp--visible (ecl-mcp-review--name review)) words))
+  "Show the user WORDS about REVIEW, and how to go on if others wait."
+  (let ((more (length (remq (ecl-mcp-review--request review) ecl-mcp-requests))))
+    (ecl-mcp--report "%s: %s%s"
+                     (ecl-mcp--visible (ecl-mcp-review--name review)) words
+                     (if (= 0 more) ""
+                       (format "; %d more wait%s (%s)" more (if (= more 1) "s" "")
+                               (ecl-mcp--key 'ecl-mcp-review))))))
 
 (defun ecl-mcp-review--carry-out (review)
   "Apply the decisions about REVIEW, if Emacs has to and there are any.

@@ -124,14 +124,18 @@
     whole))
 
 (defun ecl-mcp-review-undo ()
-  "Undo the last decision."
+  "Undo the last decision, and go to the hunk that it was about."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (saved (or (pop (ecl-mcp-review--history review))
                     (user-error "No decision to undo")))
          (whole (ecl-mcp-review--restore saved)))
     (ecl-mcp-review--find-stale review)
-    (if (not whole) (ecl-mcp-review--redraw)
+    (if (not whole)
+        (progn (ecl-mcp-review--redraw)
+               (unless (or (cdr saved)
+                           (eq (caar saved) (ignore-errors (ecl-mcp-review--unit))))
+                 (ecl-mcp-review--go-to (caar saved))))
       (let ((line (line-number-at-pos)))
         (ecl-mcp-review--draw)
         (ecl-mcp-review--finish-drawing)

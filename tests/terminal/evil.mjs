@@ -3,7 +3,7 @@
 import { check, test } from './terminal.mjs';
 
 const options = {
-    load: ['subr-x', 'ecl-mcp'],
+    load: ['subr-x', 'ecl-mcp', 'ecl-mcp-step', 'ecl-mcp-threads'],
     form: `(progn (make-directory (setq ecl-mcp-workspace
         (expand-file-name "work" (getenv "HOME"))))
         (setq ecl-mcp-activate-function 'ignore))`,
@@ -18,7 +18,8 @@ test('evil: the modes for Lisp have their own keys', options, async emacs => {
         console.log('skip: elpa-evil is not installed');
         return;
     }
-    for (const mode of ['inspect', 'test', 'system', 'trace', 'debugger'])
+    for (const mode of ['inspect', 'test', 'system', 'trace', 'debugger', 'step',
+        'threads', 'result', 'output'])
         check(await emacs.eval(`(with-current-buffer
             (get-buffer-create "x ${mode}") (ecl-mcp-${mode}-mode) evil-state)`) ===
             'emacs', mode);
