@@ -110,14 +110,53 @@ according to SCAN."
         (error 'dangling-package-prefix :stream nil
                                         :line line :column column)))))
 
-(defun read-form (stream)
-  "Returns the next form of STREAM, or STREAM at its end. If END-EVALUATION has
-thrown a function here, calls it and reads the form again."
+(defconstant +long-text+ 10000
+  "Characters of code from which on its strings are cut out of it.")
+
+(defvar *strings-are-wide*
+  (typep (read-from-string "\"\"") '(simple-array character (*)))
+  "True when the reader makes strings in which any character has room.")
+
+(defun cut-string (text stream)
+  "Returns the string of which STREAM, which reads TEXT, has read the first quote,
+and moves STREAM past it; or NIL when the string has a backslash or no end."
+  (let* ((start (file-position stream))
+         (size (length text))
+         (end (skip-plain text size start)))
+    (when (and (< end size) (char= #\" (char text end)))
+      (file-position stream (1+ end))
+      (wide-subseq text start end))))
+
+(defun read-cutting (stream text readtable original)
+  "READ from STREAM, but long strings of TEXT are cut out of it: ECL's reader
+copies each character several times. ORIGINAL reads strings in READTABLE."
+  (flet ((read-string (from quote)
+           (or (and (eq from stream) (cut-string text stream))
+               (funcall (the function original) from quote))))
+    (let ((ours #'read-string))
+      (set-macro-character #\" ours nil readtable)
+      (unwind-protect (read stream nil stream)
+        (when (eq ours (get-macro-character #\" readtable))
+          (set-macro-character #\" original nil readtable))))))
+
+(defun read-next (stream text)
+  "Returns the next form of STREAM, which reads TEXT, or STREAM at its end."
+  (let ((reader (get-macro-character #\" *standard-readtable*)))
+    (if (and (>= (length text) +long-text+)
+             (plain-string-p text)
+             *strings-are-wide*
+             (eq reader (get-macro-character #\" *readtable*)))
+        (read-cutting stream text *readtable* reader)
+        (read stream nil stream))))
+
+(defun read-form (stream text)
+  "Returns the next form of STREAM, which reads TEXT, or STREAM at its end. If
+END-EVALUATION has thrown a function here, calls it and reads the form again."
   (let ((start (file-position stream)))
     (loop
       (funcall (the function
                     (catch 'read-again
-                      (return (read stream nil stream)))))
+                      (return (read-next stream text)))))
       (file-position stream start))))
 
 (defun do-forms (function text evaluation)
@@ -137,7 +176,7 @@ it. Notes its progress in EVALUATION."
       (setf (evaluation-phase evaluation) :read)
       (incf (evaluation-form-number evaluation))
       (setf (evaluation-form-start evaluation) (file-position stream))
-      (let ((form (read-form stream)))
+      (let ((form (read-form stream text)))
         (when (scan-dangling scan)
           (check-dangling-prefix scan text (file-position stream)))
         (when (eq form stream)

@@ -138,6 +138,16 @@ RESULT notes the first token that ends in a colon."
       (return i))
     (incf i)))
 
+(define-skipper skip-plain ((i fixnum))
+  "Returns the position of the first quote or backslash from I on, or END."
+  (loop
+    (when (>= i end)
+      (return end))
+    (let ((c (schar text i)))
+      (when (or (char= c #\") (char= c #\\))
+        (return i))
+      (incf i))))
+
 ;; The nesting at a position is the number of open parentheses and of those
 ;; prefixes (quote, backquote, comma, #' and such) that still wait for their
 ;; object; each costs the reader one level of recursion. PENDING counts the
@@ -221,6 +231,20 @@ instead of each character outside of ASCII."
       (declare (type fixnum i))
       (let ((c (schar text i)))
         (setf (schar plain i) (if (< (char-code c) 128) c #\a))))))
+
+(defun wide-subseq (text start end)
+  "Returns the part of TEXT, a simple base string, from START to END as a string
+in which any character has room, as the reader makes them."
+  (declare (type (simple-array base-char (*)) text)
+           (type fixnum start end)
+           (optimize (speed 3) (safety 0) (debug 0)))
+  (let* ((size (- end start))
+         (wide (make-array size :element-type 'character)))
+    (declare (type fixnum size)
+             (type (simple-array character (*)) wide))
+    (dotimes (i size wide)
+      (declare (type fixnum i))
+      (setf (schar wide i) (schar text (+ start i))))))
 
 (defun scan-code (text)
   "Scans the string TEXT and returns a SCAN."

@@ -46,6 +46,7 @@ struct call {
     bool output_aside;  /* what it prints follows its answer (answer.h) */
     bool apart;         /* it is no evaluation that can be undone */
     bool adopts;        /* with its answer a new image may come */
+    bool frees;         /* those before it must end soon; see operation.h */
     bool view;          /* its answer is what the image says, and no more */
     bool reads;         /* it changes nothing that a checkpoint would keep */
     bool sent;          /* to the image that is connected now */

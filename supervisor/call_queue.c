@@ -12,6 +12,7 @@ void call_queue_release(struct call_queue *queue)
 
 void call_queue_add(struct call_queue *queue, struct call *call)
 {
+    queue->frees += call->frees ? 1 : 0;
     if (queue->last)
         queue->last->next = call;
     else
@@ -30,6 +31,7 @@ struct call *call_queue_take_first(struct call_queue *queue)
         queue->last = NULL;
     if (call->sent)
         queue->sent--;
+    queue->frees -= call->frees ? 1 : 0;
     call->next = NULL;
     return call;
 }
@@ -44,6 +46,7 @@ void call_queue_withdraw(struct call_queue *queue, struct call *call)
     }
     while (before->next != call)
         before = before->next;
+    queue->frees -= call->frees ? 1 : 0;
     before->next = call->next;
     if (queue->last == call)
         queue->last = before;

@@ -13,7 +13,8 @@
 struct call_queue {
     struct call *first; /* owned, with those that follow it */
     struct call *last;
-    size_t sent; /* how many, from the first on, the image has been sent */
+    size_t sent;  /* how many, from the first on, the image has been sent */
+    size_t frees; /* how many want those before them to end */
 };
 
 /* Frees all calls without answering them. */

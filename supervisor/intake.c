@@ -151,6 +151,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     call->output_aside = operation->output_aside;
     call->apart = operation->apart;
     call->adopts = operation->adopts;
+    call->frees = operation->frees;
     call->ours = operation->by == OPERATION_IN_ORDER;
     call->view = (head.flags & WIRE_VIEW) != 0;
     call->reads = (head.flags & WIRE_READS) != 0;

@@ -82,7 +82,9 @@ struct call *stop_freeing(const struct session *session)
 {
     struct call *call = session->calls.first;
 
-    while (call && !call->operation->frees)
+    if (session->calls.frees == 0)
+        return NULL;
+    while (!call->frees)
         call = call->next;
     return call;
 }

@@ -30,6 +30,27 @@
     ("(set-macro-character #\\! (lambda (s c) c :bang)) !" "=> :BANG")
     ("(defvar *seen* '()) (push 1 *seen*) (push 2 *seen*) *seen*" "=> (2 1)")))
 
+(defparameter *codes-with-strings*
+  '("\"abc\"" "(list \"\" \"b\" \"two
+lines\")" "\"a\\\"b\\\\c\"" "(type-of \"abc\")" "#\\\" \"b\""
+    "(let ((s \"x\")) (setf (char s 0) (code-char 955)) s)"
+    "(with-input-from-string (s \"\\\"inner\\\" 1\") (list (read s) (read s)))"
+    "(eq (get-macro-character #\\\") (get-macro-character #\\\" nil))"
+    "(list \"a\" #.(get-macro-character #\\!) #+no-feature \"b\" \"c\")"
+    "(progn (list \"open" "(list \"a\\\" open"
+    "(list \"a\" #.(set-macro-character #\\\" (lambda (s c) (read-char s) c)) \"\")"
+    "(list \"a\")" "(progn (setf *readtable* (copy-readtable nil)) :reset)")
+  "Code whose strings a test reads.")
+
+(session-test strings-of-long-code-are-as-those-of-short
+  (flet ((answers (padding)
+           (loop for code in *codes-with-strings*
+                 collect (answer (coerce (format nil "~a~%; ~a" code padding)
+                                         'simple-base-string)))))
+    (is (equal (answers "x")
+               (answers (make-string ecl-mcp::+long-text+
+                                     :initial-element #\x))))))
+
 (session-test evaluate-says-which-form-failed
   (failures-of
     ("(car 1)" "[ERROR] SIMPLE-TYPE-ERROR

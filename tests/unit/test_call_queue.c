@@ -21,7 +21,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void add_call(uint64_t id)
+static void add(uint64_t id, bool frees)
 {
     struct call *call = call_new(id, 0, STR("evaluate"), STR(""));
 
@@ -29,7 +29,13 @@ static void add_call(uint64_t id)
     if (!call)
         return;
     call->front_id = id;
+    call->frees = frees;
     call_queue_add(&queue, call);
+}
+
+static void add_call(uint64_t id)
+{
+    add(id, false);
 }
 
 /* Takes the first call, which must be ID, or none if ID is 0. */
@@ -72,6 +78,26 @@ static void call_queue_withdraws_a_waiting_call(void **state)
     add_call(4);
     assert_int_equal(queue.last->id, 4);
     assert_null(call_queue_find(&queue, NULL, 9));
+}
+
+/* Those that free the session are counted until they are gone, either way. */
+static void call_queue_counts_those_that_free(void **state)
+{
+    struct call *call;
+
+    (void)state;
+    for (uint64_t id = 1; id <= 4; id++)
+        add(id, id % 2 == 0);
+    assert_int_equal(queue.frees, 2);
+    call = call_queue_find(&queue, NULL, 4);
+    call_queue_withdraw(&queue, call);
+    call_free(call);
+    assert_int_equal(queue.frees, 1);
+    expect_first(1);
+    assert_int_equal(queue.frees, 1);
+    expect_first(2);
+    assert_int_equal(queue.frees, 0);
+    expect_first(3);
 }
 
 /* A sent call no longer counts as waiting, and can be sent again. */
@@ -117,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(call_queue_keeps_the_order),
         TEST(call_queue_withdraws_a_waiting_call),
+        TEST(call_queue_counts_those_that_free),
         TEST(call_queue_counts_sent_calls),
         TEST(call_queue_numbers_evaluations),
     };
