@@ -246,24 +246,31 @@ the session"
      (lambda (answer)
        (ecl-mcp-debugger--finish arguments name buffer answer)))))
 
+(defun ecl-mcp-debugger--take (name restart prompt)
+  "Take RESTART, a number or name as text, which is called NAME, in a copy.
+With PROMPT, read code that is evaluated in the frame at point first, and gives
+the values."
+  (let ((frame (ecl-mcp-debugger--frame))
+        (code (and prompt (ecl-mcp-debugger--read-code prompt))))
+    (ecl-mcp-debugger--invoke
+     name
+     `((restart . ,restart) (error . ,ecl-mcp-debugger--error)
+       ,@(and frame (or code (string-suffix-p "-frame" restart)) `((frame . ,frame)))
+       ,@(and code `((code . ,code)))
+       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))))
+
 (defun ecl-mcp-debugger--restart (number &optional ask)
   "Take the restart NUMBER, a text, in a copy.
 With ASK, and if it needs values, read code that is evaluated in the frame at
 point first, and gives the values."
   (let* ((name (or (cdr (assoc number ecl-mcp-debugger--restarts))
                    (user-error "There is no restart %s" number)))
-         (needs (member name '("USE-VALUE" "STORE-VALUE" "RETURN-FORM" "CALL-WITH")))
-         (frame (ecl-mcp-debugger--frame))
-         (code (and (or ask needs)
-                    (ecl-mcp-debugger--read-code
-                     (format (if needs "Values for %s: " "Code before %s: ")
-                             name)))))
-    (ecl-mcp-debugger--invoke
-     name
-     `((restart . ,number) (error . ,ecl-mcp-debugger--error)
-       ,@(and code frame `((frame . ,frame)))
-       ,@(and code `((code . ,code)))
-       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))))
+         (needs (member name '("USE-VALUE" "STORE-VALUE" "RETURN-FORM" "CALL-WITH"
+                               "RETURN-FROM-FRAME"))))
+    (ecl-mcp-debugger--take
+     name number
+     (cond (needs (format "Values for %s: " name))
+           (ask (format "Code before %s: " name))))))
 
 (defun ecl-mcp-debugger--named (names)
   "The number of the first restart that is called one of NAMES."
@@ -289,6 +296,24 @@ With a prefix argument, ASK for code that is evaluated first: it can correct a
 function or a variable."
   (interactive "P")
   (ecl-mcp-debugger--restart (ecl-mcp-debugger--named '("RETRY-FORM")) ask))
+
+(defun ecl-mcp-debugger-restart-frame (ask)
+  "Make the call of the frame at point once more, in a copy.
+Its arguments are what its variables are now.  With a prefix argument, ASK for
+code that is evaluated in the frame, and gives them.  On the form, and where there
+is no frame, this is `ecl-mcp-debugger-retry'."
+  (interactive "P")
+  (if (or (not (ecl-mcp-debugger--frame))
+          (save-excursion (ecl-mcp-debugger--here) (looking-at-p "[0-9]+: (EVAL ")))
+      (ecl-mcp-debugger-retry ask)
+    (ecl-mcp-debugger--take "RESTART-FRAME" "restart-frame"
+                            (and ask "Arguments: "))))
+
+(defun ecl-mcp-debugger-return-from-frame ()
+  "Return from the call of the frame at point, in a copy, with values."
+  (interactive)
+  (ecl-mcp-debugger--here)
+  (ecl-mcp-debugger--take "RETURN-FROM-FRAME" "return-from-frame" "Return values: "))
 
 (defun ecl-mcp-debugger-continue (ask)
   "Take the restart that goes on, in a copy.
@@ -490,7 +515,8 @@ Elsewhere, it is the innermost frame with variables."
      ("C" . ecl-mcp-debugger-inspect-condition)
      ("d" . ecl-mcp-debugger-pprint)
      (":" . ecl-mcp-eval-expression)
-     ("r" . ecl-mcp-debugger-retry)
+     ("r" . ecl-mcp-debugger-restart-frame)
+     ("R" . ecl-mcp-debugger-return-from-frame)
      ("c" . ecl-mcp-debugger-continue)
      ("a" . ecl-mcp-debugger-adopt)
      ("g" . ecl-mcp-debugger-again)
@@ -519,6 +545,9 @@ Elsewhere, it is the innermost frame with variables."
  '("Frames"
    ("Show or Hide Variables" ecl-mcp-debugger-fold :active (ecl-mcp-debugger--frame))
    ("Visit the Source" ecl-mcp-debugger-visit :active (ecl-mcp-debugger--frame))
+   ("Call It Again" ecl-mcp-debugger-restart-frame :active (ecl-mcp-debugger--frame))
+   ("Return From It..." ecl-mcp-debugger-return-from-frame
+    :active (ecl-mcp-debugger--frame))
    ("Evaluate in It..." ecl-mcp-debugger-evaluate)
    ("Pretty-Print in It..." ecl-mcp-debugger-pprint)
    ("Inspect in It..." ecl-mcp-debugger-inspect)

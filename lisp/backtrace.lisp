@@ -24,10 +24,11 @@ evaluated.")
 (defconstant +unknown+ '+unknown+
   "Stands for the value of a variable of compiled code that is not known.")
 
-(define-record (frame (:constructor make-frame (function environment)))
-  "An entry of the invocation history. If KNOWN is true, ARGUMENTS are what the
-caller seems to have passed."
-  function environment (arguments '()) (known nil))
+(define-record (frame (:constructor make-frame
+                          (function environment &optional index)))
+  "An entry of the invocation history, at INDEX of it. If KNOWN is true, ARGUMENTS
+are what the caller seems to have passed."
+  function environment (arguments '()) (known nil) (index nil))
 
 (defun passed-arguments (function index)
   "Returns the arguments of the call that FUNCTION, at INDEX of the invocation
@@ -58,7 +59,8 @@ function: it is the call that the innermost function was making."
                (unless (hidden-frame-p function)
                  (setf callee (multiple-value-call #'make-frame
                                 (native-frame
-                                 function (variables-at index +unknown+))))
+                                 function (variables-at index +unknown+))
+                                index))
                  (push callee frames)
                  (incf count)))
              (decf index))

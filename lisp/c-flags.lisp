@@ -21,13 +21,14 @@ of flags for the C compiler, and the header, or NIL when there is none.")
 
 (defun quick-flags (flags)
   "Returns the list FLAGS for the C compiler without debugging information and
-with little optimization, which fits code that calls ECL for nearly everything."
+with little optimization, which fits code that calls ECL for nearly everything.
+Calls of functions without an end return, too, when a frame is left."
   (append (remove-if (lambda (flag)
                        (and (> (length flag) 1)
                             (char= #\- (char flag 0))
                             (find (char flag 1) "gO")))
                      flags)
-          '("-O1" "-pipe")))
+          '("-O1" "-pipe" "-fno-ipa-pure-const")))
 
 (defun headers-root ()
   "Returns the directory of the precompiled headers of this ECL, or NIL."

@@ -166,14 +166,18 @@ The stack must stand."
           (form-ways evaluation)))
 
 (defun ways-text (evaluation)
-  "Returns a line for each way on from what ended EVALUATION, or NIL."
+  "Returns a line for each way on from what ended EVALUATION, and one about those
+that need a frame; or NIL."
   (let ((ways (ways-on evaluation)))
     (and ways
-         (format nil "~{~a~^~%~}"
+         (format nil "~{~a~^~%~}~:[~;~%With a frame: RETURN-FROM-FRAME gives its ~
+                      call these values, RESTART-FRAME makes it once more.~]"
                  (loop for way in ways
                        for number from 0
                        collect (format nil "~d: ~a~@[: ~a~]" number
-                                       (way-name way) (way-report way)))))))
+                                       (way-name way) (way-report way)))
+                 (and (not (eq :thread (evaluation-phase evaluation)))
+                      (some #'frame-index (numbered-frames evaluation)))))))
 
 (defun find-way (designator ways)
   "Returns that of WAYS which DESIGNATOR, a number or a name, means."
@@ -184,14 +188,9 @@ The stack must stand."
                   :key #'way-name :test #'string-equal))
         (error 'argument-error
                :name "restart"
-               :problem (format nil "~a is not one of the restarts: ~{~a~^, ~}~
-                                     ~:[~;. Calls that are traced in a replay ~
-                                     have it (replay-evaluation).~]"
+               :problem (format nil "~a is not one of the restarts: ~{~a~^, ~}"
                                 designator
                                 (loop for way in ways
                                       for number from 0
                                       collect (format nil "~d ~(~a~)" number
-                                                      (way-name way)))
-                                (member designator
-                                        '("return-from-frame" "restart-frame")
-                                        :test #'string-equal))))))
+                                                      (way-name way))))))))

@@ -353,7 +353,7 @@ evaluated in FRAME before."
   (multiple-value-bind (text failed results)
       (call-as-evaluation
        (lambda (inner)
-         (let* ((way (find-way designator (ways-on evaluation)))
+         (let* ((way (way-on designator frame code evaluation))
                 (values (and code
                              (evaluate-in-frame
                               code (frame-numbered frame evaluation) inner))))

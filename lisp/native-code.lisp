@@ -20,8 +20,12 @@
 /* The interpreter keeps a description of the call that it is making near its
    entry in the invocation history. Looks for that description by marks that
    nothing else has, and reads only the stack of a function that has not
-   returned yet. NULL: not found. */
-static struct ecl_stack_frame *
+   returned yet. NULL: not found. Also for native-exits.lisp. */
+struct ecl_stack_frame *ecl_mcp_call_of(cl_env_ptr env,
+                                        struct ecl_ihs_frame *ihs)
+    __attribute__((visibility(\"hidden\")));
+
+struct ecl_stack_frame *
 ecl_mcp_call_of(cl_env_ptr env, struct ecl_ihs_frame *ihs)
 {
     cl_object *here = (cl_object *)ihs;

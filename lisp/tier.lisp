@@ -179,6 +179,14 @@ that it closes over."
               (t
                (values name variables))))))
 
+(defun one-of-methods-p (function name)
+  "True when FUNCTION, of a frame, is one of several native methods of NAME, which
+nothing distinguishes."
+  (let ((methods (gethash name *native-methods*)))
+    (and (rest methods)
+         (member function methods :test #'eq)
+         t)))
+
 ;;; What may become native
 
 (defun user-name-p (name)

@@ -196,6 +196,49 @@
                           (test-debugger-text)))
   (should (equal (live-eval "(debug-outer 5)") "=> (:GOT (:MENDED 5))")))
 
+(ert-deftest ecl-mcp-debugger-leaves-frames-and-restarts-them ()
+  (test-debugger-define)
+  (let ((number (test-debugger-open)))
+    ;; R, with the variables of the frame
+    (test-debugger-go "1: (DEBUG-INNER")
+    (test-debugger-keys "R" "(list x y)")
+    (should (string-match-p "^\\[Outcome of RETURN-FROM-FRAME]\n=> (:GOT (5 10))\n"
+                            (test-debugger-text)))
+    (test-debugger-go "2: (DEBUG-OUTER")
+    (test-debugger-keys "R" ":none")
+    (should (string-match-p "^\\[Outcome of RETURN-FROM-FRAME]\n=> :NONE\n"
+                            (test-debugger-text)))
+    (test-debugger-keys "R" "")
+    (should (string-match-p "^\\[Outcome of RETURN-FROM-FRAME]\n; No values\n"
+                            (test-debugger-text)))
+    ;; C-u r, with other arguments
+    (let ((current-prefix-arg '(4)))
+      (test-debugger-go "2: (DEBUG-OUTER")
+      (test-debugger-keys "r" "(progn (defun debug-inner (x) (list :new x)) (1+ n))"))
+    (should (string-match-p "^\\[Outcome of RESTART-FRAME]\n=> (:GOT (:NEW 6))\n"
+                            (test-debugger-text)))
+    ;; what cannot be left; the form, and no frame, mean the form
+    (test-debugger-go "0: (+")
+    (test-debugger-keys "r")
+    (should (string-match-p "only the error knows; 1 is the call that made it"
+                            (concat (test-debugger-text)
+                                    (with-current-buffer (messages-buffer)
+                                      (buffer-string)))))
+    (dolist (line '("3: (EVAL" "[Restarts]"))
+      (ecl-mcp-debug number)
+      (live-idle)
+      (test-debugger-go line)
+      (let ((current-prefix-arg '(4)))
+        (test-debugger-keys "r" "(defun debug-inner (x) (list :mended x))"))
+      (should (string-match-p "^\\[Outcome of RETRY-FORM]\n=> (:GOT (:MENDED 5))\n"
+                              (test-debugger-text))))
+    ;; r, with the same arguments: the same error
+    (ecl-mcp-debug number)
+    (live-idle)
+    (test-debugger-go "1: (DEBUG-INNER")
+    (test-debugger-keys "r")
+    (test-debugger-in (should (> ecl-mcp-debugger--error number)))))
+
 (ert-deftest ecl-mcp-debugger-goes-on-to-the-next-error ()
   (live-eval "(defun debug-two (x) (cerror \"Go on.\" \"One.\") (car x))")
   (let ((number (test-debugger-open "(debug-two 1)")))

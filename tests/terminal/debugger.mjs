@@ -15,6 +15,9 @@ const options = {
 const debugging = `(with-current-buffer (window-buffer)
     (derived-mode-p (quote ecl-mcp-debugger-mode)))`;
 
+const shows = text => `(with-current-buffer "*ecl-mcp debugger*"
+    (string-match-p ${lisp(`^${text}$`)} (buffer-string)))`;
+
 test('debugger: C-c E, frames, a restart, and its outcome', options, async emacs => {
     const file = path.join(emacs.home, 'work', 'code.lisp');
     fs.writeFileSync(file, '(defun outer (n) (list :got (inner n)))\n(outer 5)');
@@ -43,8 +46,16 @@ test('debugger: C-c E, frames, a restart, and its outcome', options, async emacs
     await emacs.see(/^0: 5$/m);
     await emacs.keys('q');
     await emacs.until(debugging);
+    // The frame once more, with other arguments, and left.
+    const outer = ['M-<', 'C-s', { text: '(OUTER' }, 'Enter'];
+    await emacs.keys(...outer, 'C-u', 'r',
+        { text: '(progn (defun inner (x) (list :new x)) (1+ n))' }, 'Enter');
+    await emacs.see(/RESTART-FRAME succeeded in a copy; a makes this/m);
+    await emacs.until(shows('=> (:GOT (:NEW 6))'));
+    await emacs.keys(...outer, 'R', { text: '(list n n)' }, 'Enter');
+    await emacs.until(shows('=> (5 5)'));
     // The form again, after a definition.
-    await emacs.keys('C-u', 'r');
+    await emacs.keys('M-<', 'C-u', 'r');
     await emacs.type('(defun inner (x) (list :mended x))');
     await emacs.keys('Enter');
     await emacs.see(/RETRY-FORM succeeded in a copy; a makes this/m);
@@ -120,7 +131,7 @@ test('debugger: an error of the agent, which goes on', {
         check(/=> \(1 2\)/.test((await client.answer(busy)).content[0].text), 'busy');
         await emacs.see(/^=> 500$/m);
         // A restart changes nothing for the agent, adopting it does, and it is told.
-        await emacs.keys('C-u', 'r', { text: '(defun inner (x) (list :mended x))' }, 'Enter');
+        await emacs.keys('M-<', 'C-u', 'r', { text: '(defun inner (x) (list :mended x))' }, 'Enter');
         await emacs.see(/RETRY-FORM succeeded in a copy; a makes this/m);
         check(/ERROR/.test(await eval_('(inner 5)')), 'unchanged');
         await emacs.keys('a', 'y');
