@@ -381,7 +381,8 @@ test('replay: C-c C-x r', options, async emacs => {
     await emacs.see(/^- \(ADD 1\)\n {2}\*total\*: 0 -> 1, by \(ADD 1\)\n {2}=> 1$/m);
     await emacs.see(/^\*total\*: 3 -> 0, by \(WRONG 2\)$/m);
     // Stopped at a call; the debugger has it.
-    await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter');
+    await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter',
+        'Enter', 'Enter'); // the first call, as before the last evaluation
     await emacs.see(/Stopped before call 1: \(WRONG 1\)/);
     await emacs.keys('C-c', 'E');
     await emacs.until(here('(derived-mode-p (quote ecl-mcp-debugger-mode))'));
