@@ -90,6 +90,16 @@ POSITION.  Nil means the current package of the session."
   (or ecl-mcp-buffer-package
       (ecl-mcp-eval--in-package (or position (point)))))
 
+(defun ecl-mcp-eval-package-of-buffer ()
+  "The name of the package at point, or else of the first `in-package' after it."
+  (or (ecl-mcp-package)
+      (save-excursion
+        (let ((case-fold-search t) (found nil))
+          (while (and (not found)
+                      (re-search-forward ecl-mcp-eval--in-package-regexp nil t))
+            (setq found (ecl-mcp-package)))
+          found))))
+
 ;;;; Where code is
 
 (defun ecl-mcp-eval--file-label (file)

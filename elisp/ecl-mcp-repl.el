@@ -268,7 +268,7 @@ Its values are kept under NUMBER."
 (defun ecl-mcp-repl-set-package (package)
   "Make PACKAGE the current one of the session, which the REPL shows."
   (interactive
-   (let ((default (or (ecl-mcp-package) "COMMON-LISP-USER")))
+   (let ((default (or (ecl-mcp-eval-package-of-buffer) "COMMON-LISP-USER")))
      (list (read-string (format-prompt "Package of the REPL" default)
                         nil nil default))))
   (ecl-mcp-eval--start
@@ -295,7 +295,7 @@ Its values are kept under NUMBER."
 (defun ecl-mcp-repl-sync-package ()
   "Make the package of this buffer the current one of the REPL, and go there."
   (interactive)
-  (ecl-mcp-repl-set-package (or (ecl-mcp-package)
+  (ecl-mcp-repl-set-package (or (ecl-mcp-eval-package-of-buffer)
                                 (user-error "No package is named here")))
   (ecl-mcp-repl))
 

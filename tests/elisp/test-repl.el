@@ -70,7 +70,8 @@
 (ert-deftest ecl-mcp-repl-follows-the-package-of-a-buffer ()
   (test-repl
     (test-repl-send "(defpackage :test-p (:use :cl))")
-    (live-in-lisp "(in-package :test-p)\n@@"
+    ;; A file that has just been opened, with point before the line that names it.
+    (live-in-lisp "@@;; (in-package :not-this)\n(in-package :test-p)\n(list 1)\n"
       (save-window-excursion
         (ecl-mcp-repl-sync-package)))
     (live-wait "the package" (lambda () (equal ecl-mcp-buffer-package "TEST-P")))
