@@ -381,11 +381,12 @@ test('replay: C-c C-x r', options, async emacs => {
     await emacs.see(/^- \(ADD 1\)\n {2}\*total\*: 0 -> 1, by \(ADD 1\)\n {2}=> 1$/m);
     await emacs.see(/^\*total\*: 3 -> 0, by \(WRONG 2\)$/m);
     // Stopped at a call; the debugger has it.
-    await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter');
-    await emacs.see(/Stopped before call 1: \(WRONG 1\)/);
+    await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter',
+        { text: '2' }, 'Enter', 'Enter');
+    await emacs.see(/Stopped before call 2: \(WRONG 2\)/);
     await emacs.keys('C-c', 'E');
     await emacs.until(here('(derived-mode-p (quote ecl-mcp-debugger-mode))'));
-    await emacs.see(/^0: \(WRONG 1\)/m);
+    await emacs.see(/^0: \(WRONG 2\)/m);
 });
 
 test('slime: C-c C-z, C-c ~, C-c M-p, ,, C-c M-o', options, async emacs => {
