@@ -85,6 +85,23 @@
     (with-temp-buffer
       (should-error (ecl-mcp-repl-sync-package) :type 'user-error))))
 
+(ert-deftest ecl-mcp-packages-are-completed ()
+  "Those that the Lisp buffers define or enter; a file may name several."
+  (live-in-lisp "(defpackage #:one (:use :cl))\n(uiop:define-package \"Two\")
+;; (in-package :not-this)\n(in-package :three)\n@@"
+    (ecl-mcp-mode)
+    (let (asked)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (prompt table &rest rest)
+                   (setq asked (list prompt (car (last rest))
+                                     (all-completions "O" table)
+                                     (all-completions "t" table)
+                                     (all-completions "not" table)))
+                   "ONE")))
+        (should (equal (ecl-mcp-eval-read-package "Package") "ONE"))
+        (should (equal asked '("Package (default THREE): " "THREE" ("ONE")
+                               ("THREE" "Two") nil)))))))
+
 (ert-deftest ecl-mcp-repl-has-shortcuts ()
   (test-repl
     (let (called)
