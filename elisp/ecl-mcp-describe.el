@@ -146,10 +146,7 @@ With a prefix argument, show only those visible from a PACKAGE."
 ;;;###autoload
 (defun ecl-mcp-describe-package (package)
   "Show the external names of PACKAGE by kind."
-  (interactive
-   (let ((default (or (ecl-mcp-package) "COMMON-LISP-USER")))
-     (list (read-string (format-prompt "Names of package" default)
-                        nil 'ecl-mcp-name-history default))))
+  (interactive (list (ecl-mcp-eval-read-package "Names of package")))
   (ecl-mcp-describe--ask-and-show (concat "listing " package) "*ecl-mcp package*"
                                   "list-package-symbols" `((package . ,package))))
 

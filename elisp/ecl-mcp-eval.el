@@ -42,6 +42,9 @@ Otherwise the error is shown, and `ecl-mcp-debug' opens it."
 
 ;;;; Packages
 
+(defvar ecl-mcp-eval-package-history nil
+  "History of names of packages.")
+
 (defconst ecl-mcp-eval--in-package-regexp
   (concat "^[ \t]*(\\(?:cl:\\|common-lisp:\\)?in-package[ \t\n\r]+"
           "\\(?:\"\\([^\"\\]+\\)\"\\|#?:?|\\([^|\\]+\\)|"
@@ -89,6 +92,45 @@ It is `ecl-mcp-buffer-package', or the package of the last `in-package' before
 POSITION.  Nil means the current package of the session."
   (or ecl-mcp-buffer-package
       (ecl-mcp-eval--in-package (or position (point)))))
+
+(defun ecl-mcp-eval-package-of-buffer ()
+  "The name of the package at point, or else of the first `in-package' after it."
+  (or (ecl-mcp-package)
+      (save-excursion
+        (let ((case-fold-search t) (found nil))
+          (while (and (not found)
+                      (re-search-forward ecl-mcp-eval--in-package-regexp nil t))
+            (setq found (ecl-mcp-package)))
+          found))))
+
+(defconst ecl-mcp-eval--defpackage-regexp
+  (concat "^[ \t]*(\\(?:[a-z:]+:\\)?\\(?:def\\|define-\\)package[ \t\n\r]+"
+          "\\(?:\"\\([^\"\\]+\\)\"\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
+  "Matches the definition of a package: its name as a string, or as a symbol.")
+
+(defun ecl-mcp-eval--packages-here ()
+  "The names of packages that the text of this buffer defines or enters."
+  (let ((case-fold-search t) (names nil))
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward ecl-mcp-eval--defpackage-regexp nil t)
+        (push (or (match-string-no-properties 1)
+                  (upcase (match-string-no-properties 2)))
+              names)))
+    (delq nil (cons (ecl-mcp-eval-package-of-buffer) names))))
+
+(defun ecl-mcp-eval-read-package (prompt)
+  "Ask for the name of a package with PROMPT; the default is that of this buffer.
+Those of all Lisp buffers are completed, in any case; other names can be typed."
+  (let ((default (or (ecl-mcp-eval-package-of-buffer) "COMMON-LISP-USER"))
+        (names (list "COMMON-LISP" "COMMON-LISP-USER"))
+        (completion-ignore-case t))
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer
+        (when (bound-and-true-p ecl-mcp-mode)
+          (setq names (append (ecl-mcp-eval--packages-here) names)))))
+    (completing-read (format-prompt prompt default) (delete-dups names)
+                     nil nil nil 'ecl-mcp-eval-package-history default)))
 
 ;;;; Where code is
 

@@ -267,10 +267,7 @@ Its values are kept under NUMBER."
 ;;;###autoload
 (defun ecl-mcp-repl-set-package (package)
   "Make PACKAGE the current one of the session, which the REPL shows."
-  (interactive
-   (let ((default (or (ecl-mcp-package) "COMMON-LISP-USER")))
-     (list (read-string (format-prompt "Package of the REPL" default)
-                        nil nil default))))
+  (interactive (list (ecl-mcp-eval-read-package "Package of the REPL")))
   (ecl-mcp-eval--start
    (concat "entering " package) "evaluate-lisp"
    (ecl-mcp-eval--arguments
@@ -295,7 +292,7 @@ Its values are kept under NUMBER."
 (defun ecl-mcp-repl-sync-package ()
   "Make the package of this buffer the current one of the REPL, and go there."
   (interactive)
-  (ecl-mcp-repl-set-package (or (ecl-mcp-package)
+  (ecl-mcp-repl-set-package (or (ecl-mcp-eval-package-of-buffer)
                                 (user-error "No package is named here")))
   (ecl-mcp-repl))
 

@@ -71,8 +71,14 @@ when it is unknown."
            (or (macro-function name) (special-operator-p name)))
       (multiple-value-bind (parameters known) (ext:function-lambda-list name)
         (values parameters (or known (empty-macro-p name))))
-      (let ((function (fdefinition name)))
-        (lambda-list-of function))))
+      (lambda-list-of (untraced-function name))))
+
+(defun untraced-function (name)
+  "Returns the global function NAME; if TRACE has put another one into its place,
+the one that this calls."
+  (let ((function (fdefinition name))
+        (record (find name si::*trace-list* :key #'first :test #'equal)))
+    (if (eq function (second record)) (si::traced-old-definition name) function)))
 
 (defun empty-macro-p (name)
   "True when NAME is an interpreted macro with an empty lambda list. ECL keeps

@@ -70,7 +70,8 @@
 (ert-deftest ecl-mcp-repl-follows-the-package-of-a-buffer ()
   (test-repl
     (test-repl-send "(defpackage :test-p (:use :cl))")
-    (live-in-lisp "(in-package :test-p)\n@@"
+    ;; A file that has just been opened, with point before the line that names it.
+    (live-in-lisp "@@;; (in-package :not-this)\n(in-package :test-p)\n(list 1)\n"
       (save-window-excursion
         (ecl-mcp-repl-sync-package)))
     (live-wait "the package" (lambda () (equal ecl-mcp-buffer-package "TEST-P")))
@@ -83,6 +84,23 @@
                                (not (equal ecl-mcp-buffer-package "TEST-P"))))
     (with-temp-buffer
       (should-error (ecl-mcp-repl-sync-package) :type 'user-error))))
+
+(ert-deftest ecl-mcp-packages-are-completed ()
+  "Those that the Lisp buffers define or enter; a file may name several."
+  (live-in-lisp "(defpackage #:one (:use :cl))\n(uiop:define-package \"Two\")
+;; (in-package :not-this)\n(in-package :three)\n@@"
+    (ecl-mcp-mode)
+    (let (asked)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (prompt table &rest rest)
+                   (setq asked (list prompt (car (last rest))
+                                     (all-completions "O" table)
+                                     (all-completions "t" table)
+                                     (all-completions "not" table)))
+                   "ONE")))
+        (should (equal (ecl-mcp-eval-read-package "Package") "ONE"))
+        (should (equal asked '("Package (default THREE): " "THREE" ("ONE")
+                               ("THREE" "Two") nil)))))))
 
 (ert-deftest ecl-mcp-repl-has-shortcuts ()
   (test-repl

@@ -282,7 +282,9 @@ test('review: keys while a large one is drawn', options, async emacs => {
     await emacs.keys('C-s');
     await emacs.type('five 1995');
     await emacs.see(/\+five 1995$/m);
-    await emacs.keys('Enter', 'u', 'A');
+    await emacs.keys('Enter', 'u');
+    await emacs.see(/hunk 2 of 199 \[open\]/);
+    await emacs.keys('M->', 'A');
     await emacs.see(/199 accepted/);
     await emacs.see(/hunk 199 of 199 \[accepted\]/);
     await submittable(emacs);

@@ -382,11 +382,11 @@ test('replay: C-c C-x r', options, async emacs => {
     await emacs.see(/^\*total\*: 3 -> 0, by \(WRONG 2\)$/m);
     // Stopped at a call; the debugger has it.
     await emacs.keys('C-u', 'C-c', 'C-x', 'r', 'Enter', 'Enter', { text: 'wrong' }, 'Enter',
-        'Enter', 'Enter'); // the first call, as before the last evaluation
-    await emacs.see(/Stopped before call 1: \(WRONG 1\)/);
+        { text: '2' }, 'Enter', 'Enter');
+    await emacs.see(/Stopped before call 2: \(WRONG 2\)/);
     await emacs.keys('C-c', 'E');
     await emacs.until(here('(derived-mode-p (quote ecl-mcp-debugger-mode))'));
-    await emacs.see(/^0: \(WRONG 1\)/m);
+    await emacs.see(/^0: \(WRONG 2\)/m);
 });
 
 test('slime: C-c C-z, C-c ~, C-c M-p, ,, C-c M-o', options, async emacs => {
