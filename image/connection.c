@@ -83,6 +83,20 @@ void connection_replace(struct connection *connection, int socket)
     connection->used = 0;
 }
 
+bool connection_hide_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        pair[i] = make_private(pair[i]);
+    if (pair[0] >= 0 && pair[1] >= 0)
+        return true;
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            (void)close(pair[i]); // was not used
+        pair[i] = -1;
+    }
+    return false;
+}
+
 void connection_repair(const struct connection *connection)
 {
     for (int i = 0; i < CONNECTION_PIPES; i++) {

@@ -57,6 +57,10 @@ void connection_take(struct connection *connection,
    the socket of the original. */
 void connection_replace(struct connection *connection, int socket);
 
+/* Makes both of PAIR private: out of the way of user code. Without room for
+   descriptors it closes them, and returns false. */
+bool MUST_CHECK connection_hide_pair(int pair[2]);
+
 /* Waits for the next frame; *BODY is valid until the next call of this
    function. Notes every STOP that has come. */
 void connection_next(struct connection *connection, struct wire_head *head,

@@ -227,6 +227,8 @@ static bool take_message(struct frozen *frozen, const struct before *before,
 
     end_worker(worker); // one at a time
     if (got != 1 || what != WORK || n != DESCRIPTORS) {
+        while (n > 0)
+            (void)close(fds[--n]); // nobody is to use them
         close_fd(socket);
         return false;
     }
@@ -387,26 +389,36 @@ enum frozen_side frozen_make(struct frozen *frozen,
 
 /* --- The copy that works ------------------------------------------------ */
 
-enum status frozen_request(struct frozen *frozen, struct buf *text)
+/* Receives all N bytes of ROOM; false when the other end is closed first. */
+static bool receive_all(int socket, void *room, size_t n)
 {
-    struct link_head head;
-    char *room;
-    size_t n = 0;
+    char *p = room;
 
-    if (recv(frozen->link, &head, sizeof head, MSG_WAITALL) !=
-            (ssize_t)sizeof head ||
-        !(room = buf_reserve(text, head.text + 1)))
-        return ST_IO;
-    while (n < head.text) {
-        ssize_t got = recv(frozen->link, room + n, head.text - n, 0);
+    while (n > 0) {
+        ssize_t got = recv(socket, p, n, 0);
 
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return ST_IO;
-        n += (size_t)got;
+            return false;
+        p += got;
+        n -= (size_t)got;
     }
-    text->n += n;
+    return true;
+}
+
+enum status frozen_request(struct frozen *frozen, struct buf *text)
+{
+    struct link_head head;
+    char *room;
+
+    if (!receive_all(frozen->link, &head, sizeof head) ||
+        head.text > LIMIT_FRAME)
+        return ST_IO; // code has nothing that is longer
+    room = buf_reserve(text, head.text + 1);
+    if (!room || !receive_all(frozen->link, room, head.text))
+        return ST_IO;
+    text->n += head.text;
     return ST_OK;
 }
 

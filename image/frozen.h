@@ -83,8 +83,8 @@ enum frozen_side frozen_make(struct frozen *frozen,
 bool frozen_await(struct frozen *frozen, struct connection *connection,
                   const sigset_t *signals);
 
-/* In a copy that works: waits for what is asked. ST_IO: nobody asks any
-   longer. */
+/* In a copy that works: waits for what is asked. ST_IO: nobody asks any longer,
+   or for more than LIMIT_FRAME. */
 enum status MUST_CHECK frozen_request(struct frozen *frozen, struct buf *text);
 
 /* In a copy that works: ANSWER is what it has found. Ends the process; but with

@@ -10,12 +10,8 @@
 
 #include "base/limits.h"
 
-/* Quiet moments after which the forms and values of a large evaluation have
-   left the variables of the read-eval-print loop, and it is tried again. */
-#define AGAIN 4
-
 /* Quiet moments since the heap was last loose. */
-static int moments = AGAIN;
+static int moments = LIMIT_HEAP_MOMENTS;
 
 bool heap_is_loose(void)
 {
@@ -25,7 +21,7 @@ bool heap_is_loose(void)
 
     if (loose)
         moments = 0;
-    else if (moments < AGAIN && ++moments == AGAIN)
+    else if (moments < LIMIT_HEAP_MOMENTS && ++moments == LIMIT_HEAP_MOMENTS)
         loose = heap > LIMIT_HEAP_LOOSE;
     return loose;
 }

@@ -123,11 +123,12 @@ static void allow_entries(const struct rules *rules, const char *way, int fd,
         rights = reading_of(fd, listing, i);
         if (rights == 0 || (rights != READING && *left == 0))
             continue;
+        if (hidden_has(rules->hidden, way, name, listing->device,
+                       listing->list[i].number))
+            continue;
         if (rights != READING)
             --*left;
-        if (!hidden_has(rules->hidden, way, name, listing->device,
-                        listing->list[i].number))
-            allow(rules, fd, name, rights);
+        allow(rules, fd, name, rights);
     }
 }
 

@@ -59,9 +59,6 @@ static volatile sig_atomic_t running;
 /* ECL's own handler of SIGINT. */
 static struct sigaction lisp_interrupt;
 
-/* More interrupts than the supervisor, a user and a copy send for one call. */
-#define INTERRUPTS_OF_A_CALL 16
-
 extern void init_lib_ecl_mcp_lisp(cl_object module);
 
 static cl_object symbol(const char *name)
@@ -164,10 +161,10 @@ static void allow_interrupts(void)
     struct ecl_interrupt_struct *queue = ecl_process_env()->interrupt_struct;
     cl_object rest = queue->signal_queue;
 
-    for (int i = 0; i < INTERRUPTS_OF_A_CALL; i++) {
+    for (int i = 0; i < LIMIT_INTERRUPTS; i++) {
         if (rest == ECL_NIL) {
             queue->signal_queue =
-                cl_make_list(1, ecl_make_fixnum(2 * INTERRUPTS_OF_A_CALL));
+                cl_make_list(1, ecl_make_fixnum(2 * LIMIT_INTERRUPTS));
             return;
         }
         rest = ecl_cdr(rest);

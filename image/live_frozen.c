@@ -2,7 +2,6 @@
 /* live_frozen.c: see live_frozen.h. */
 #include "image/live_frozen.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,9 +17,6 @@
 #include "image/lisp_text.h"
 #include "wire/wire.h"
 
-/* Checkpoints that can be asked: as many as the supervisor keeps. */
-#define PASTS (2 * LIMIT_CHECKPOINTS)
-
 /* A checkpoint, as seen by the image that can ask it. */
 struct past {
     uint64_t evaluation; /* the last one that it contains */
@@ -32,8 +28,8 @@ static struct live_frozen {
     struct connection *connection;
     struct sleepers *sleepers;
     uint64_t call;
-    uint64_t evaluation;      /* the number that the call has or would have */
-    struct past pasts[PASTS]; /* oldest first */
+    uint64_t evaluation; /* the number that the call has or would have */
+    struct past pasts[LIMIT_PASTS]; /* oldest first */
     size_t past_n;
     sigset_t signals;               /* that this image blocks */
     int ended[LIMIT_FROZEN_ERRORS]; /* sockets of errors that end when the call
@@ -263,15 +259,6 @@ static void drop_ended(void)
     }
 }
 
-/* A copy of FD, which is closed, out of the way of the user's code. */
-static int private_fd(int fd)
-{
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, CONNECTION_PRIVATE_FD);
-
-    (void)close(fd); // was not used
-    return copy;
-}
-
 void live_frozen_before_copy(uint64_t evaluation)
 {
     int pair[2];
@@ -280,12 +267,13 @@ void live_frozen_before_copy(uint64_t evaluation)
     (void)pthread_sigmask(SIG_SETMASK, NULL, &live.signals); // cannot fail
     drop_ended();
     if (!live.frozen.last ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+        !connection_hide_pair(pair))
         return; // then nobody can ask this one
-    if (live.past_n == PASTS)
+    if (live.past_n == LIMIT_PASTS)
         drop_past(0);
-    live.pasts[live.past_n++] = (struct past){evaluation, private_fd(pair[0])};
-    live.connection->asker = private_fd(pair[1]);
+    live.pasts[live.past_n++] = (struct past){evaluation, pair[0]};
+    live.connection->asker = pair[1];
 }
 
 void live_frozen_after_copy(bool copied)

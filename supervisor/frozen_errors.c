@@ -7,10 +7,6 @@
 
 #include "wire/wire.h"
 
-/* Numbers of which it is known whether they have been there: those of threads
-   come late. */
-#define NUMBERS 64
-
 void frozen_errors_init(struct frozen_errors *errors)
 {
     memset(errors, 0, sizeof *errors);
@@ -30,11 +26,11 @@ static bool note_number(struct frozen_errors *errors, int64_t number)
 {
     int64_t back;
 
-    if (number < 1 || errors->last - number >= NUMBERS)
+    if (number < 1 || errors->last - number >= LIMIT_FROZEN_NUMBERS)
         return false;
     back = errors->last - number;
     if (back < 0) {
-        errors->seen = -back < NUMBERS ? errors->seen << -back : 0;
+        errors->seen = -back < LIMIT_FROZEN_NUMBERS ? errors->seen << -back : 0;
         errors->last = number;
         back = 0;
     }

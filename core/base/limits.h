@@ -425,6 +425,10 @@
    first. */
 #define LIMIT_HEAP_LOOSE (32u * 1024 * 1024)
 
+/* Quiet moments after which the forms and values of a large evaluation have
+   left the variables of the read-eval-print loop, and that is tried again. */
+#define LIMIT_HEAP_MOMENTS 4
+
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
    open parentheses. */
 #define LIMIT_LISP_STACK (64ull * 1024 * 1024)
@@ -497,8 +501,21 @@
    each is a process, which shares the memory that has not changed since. */
 #define LIMIT_CHECKPOINTS 8
 
+/* Checkpoints that an image can ask for replays: as many as the supervisor
+   keeps. */
+#define LIMIT_PASTS (2 * LIMIT_CHECKPOINTS)
+
+/* Interrupts that wait for a call while it has them off, none of which may be
+   lost: more than the supervisor, a user and a copy send. */
+#define LIMIT_INTERRUPTS 16
+
 /* Frozen errors of a session: each is a process, too. */
 #define LIMIT_FROZEN_ERRORS 3
+
+/* Numbers of frozen errors, from the newest down, of which the supervisor knows
+   whether they have been there: those of threads come late. As many as the bits
+   of a word. */
+#define LIMIT_FROZEN_NUMBERS 64
 
 /* Evaluations of a session whose first lines we remember, to say what was
    undone or lost. */

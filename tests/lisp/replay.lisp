@@ -43,3 +43,16 @@
   (handler-case (ecl-mcp::find-way "return-from-frame" '())
     (ecl-mcp:argument-error (condition)
       (is (search "in a replay" (princ-to-string condition))))))
+
+;; Around the calls of more functions, places are not looked at.
+(session-test watched-functions-are-bounded
+  (answer "(dotimes (i 999) (let ((name (intern (format nil \"W~d\" i))))
+             (setf (fdefinition name) (lambda () nil))))")
+  (flet ((watched ()
+           (length (ecl-mcp::steppable-functions
+                    ecl-mcp::+watched-functions+))))
+    (is (= 999 (watched)))
+    (answer "(defun last-watched () nil)")
+    (is (= 1000 ecl-mcp::+watched-functions+ (watched)))
+    (answer "(defun one-more () nil)")
+    (is (= 1000 (watched)))))

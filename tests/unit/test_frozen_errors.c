@@ -50,8 +50,8 @@ static void frozen_errors_have_recent_numbers(void **state)
     expect(ST_INVALID, 0, RUNNING);
     expect(ST_INVALID, -1, RUNNING);
     expect(ST_OK, 100, RUNNING);
-    expect(ST_OK, 37, RUNNING);      // 63 below
-    expect(ST_INVALID, 36, RUNNING); // 64 below
+    expect(ST_OK, 100 - LIMIT_FROZEN_NUMBERS + 1, RUNNING);
+    expect(ST_INVALID, 100 - LIMIT_FROZEN_NUMBERS, RUNNING);
     expect(ST_OK, 101, RUNNING);
     expect(ST_INVALID, 100, RUNNING);
     expect(ST_INVALID, 37, RUNNING);

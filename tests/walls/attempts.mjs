@@ -6,7 +6,12 @@ import path from 'node:path';
 // The modes of the sandbox, in the order of the letters of an attempt.
 export const MODES = ['workspace', 'read-only', 'network', 'off'];
 
-const LINE = /^([rdRUu?-]{4}) (sh|sys|do|lisp) (.+?)(?: => ([A-Z0-9,]+))?$/;
+// The kinds of attempts that are Lisp (lisp.mjs).
+export const LISP = ['lisp', 'compiled', 'thread', 'frame', 'replay', 'restart',
+    'adopted'];
+
+const LINE = new RegExp('^([rdRUu?-]{4}) ' +
+    `(sh|sys|do|${LISP.join('|')}) (.+?)(?: => ([A-Z0-9,]+))?$`);
 
 // [{file, line, family, needs, expected, kind, text, through}] of the files of
 // FOLDER. THROUGH: error numbers that say that the wall let the attempt through.

@@ -11,8 +11,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/peer.mjs';
-import { MODES, hasWall, readAttempts } from './attempts.mjs';
+import { LISP, MODES, hasWall, readAttempts } from './attempts.mjs';
 import { misplacedCalls } from './calls.mjs';
+import { tryInLisp } from './lisp.mjs';
 import { Server } from './server.mjs';
 import { World, substitute } from './world.mjs';
 
@@ -93,15 +94,6 @@ async function reportFaults(server, hidden, says) {
             `missing: ${text}`));
 }
 
-// Lisp that makes the attempts of CASES in Lisp and prints what became of them.
-function lispPlan(cases) {
-    const forms = cases.filter(c => c.attempt.kind === 'lisp').map(c =>
-        `(cl-user::try ${c.i} ${JSON.stringify(c.text)})`);
-    return '(defun cl-user::try (i text) (format t "~&~d ~a~%" i ' +
-        '(handler-case (if (eval (read-from-string text)) "done" "NIL") ' +
-        '(serious-condition (c) (type-of c)))))\n' + forms.join('\n');
-}
-
 // Number → what became of the attempt, from lines of TEXT.
 function results(text) {
     return new Map([...text.matchAll(/^(\d+) (.+)$/gm)]
@@ -114,10 +106,10 @@ async function make(world, server, programs, cases) {
     for (const c of cases)
         c.text = substitute(c.text, names);
     const plan = world.path('ws/plan');
-    fs.writeFileSync(plan, cases.filter(c => c.attempt.kind !== 'lisp')
+    fs.writeFileSync(plan, cases.filter(c => !LISP.includes(c.attempt.kind))
         .map(c => `${c.i} ${c.attempt.kind} ${c.text}\n`).join(''));
     fs.chmodSync(plan, 0o644);
-    const lisp = await server.evaluate(lispPlan(cases));
+    const lisp = await tryInLisp(server, cases);
     const other = await server.evaluate(
         `(ext:system "${programs.attempt} ${plan}")`);
     const found = new Map([...results(lisp), ...results(other)]);
@@ -188,7 +180,7 @@ async function play(run, programs) {
         ? [programs.without, ...run.hidden, '--'] : [];
     const server = new Server([...without, programs['ecl-mcp'],
         '--max-output', '1000000', '--audit', 'off', '--log-level', 'info',
-        ...OPTIONS[run.mode]], {
+        '--tools', 'all', ...OPTIONS[run.mode]], {
         cwd: world.path('ws'), home: world.path('home'), tmp: world.path('tmp'),
         uid });
     try {

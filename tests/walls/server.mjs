@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // server.mjs: an ecl-mcp that evaluates, with a client of few words.
+import fs from 'node:fs';
 import { Peer } from '../support/peer.mjs';
 import { info } from '../support/proc.mjs';
 
@@ -56,8 +57,18 @@ export class Server {
         return this.call('evaluate-lisp', { code, session, timeout: SECONDS });
     }
 
+    // The number of the copy of process PID that sleeps as NAME.
+    async #copy(pid, name) {
+        const children = () =>
+            fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+                .split(' ').filter(Boolean);
+        return await this.peer.until(() => children().find(child =>
+            info(+child)?.name === name), 20) ?? fail(`no ${name}`);
+    }
+
     // The numbers of its processes: its own, that of the process that made its
-    // images, of the keeper of session main, and of the image of another session.
+    // images, of the keeper of session main, and of the image of another
+    // session, its checkpoint and its frozen error.
     async processes() {
         const pid = async session => {
             const answer = await this.evaluate('(si:getpid)', session);
@@ -65,8 +76,13 @@ export class Server {
         };
         const parent = number => info(number).parent;
         const KEEPER = parent(await pid('main'));
-        return { SERVER: this.peer.pid, ZYGOTE: parent(KEEPER), KEEPER,
-            OTHER: await pid('other') };
+        const OTHER = await pid('other');
+        await this.call('checkpoint-session',
+            { name: 'one', session: 'other' });
+        await this.evaluate('(error "walls")', 'other');
+        return { SERVER: this.peer.pid, ZYGOTE: parent(KEEPER), KEEPER, OTHER,
+            SLEEPER: await this.#copy(OTHER, 'mcp-sleeper'),
+            FROZEN: await this.#copy(OTHER, 'mcp-frozen') };
     }
 
     // The line of its log that fits PATTERN.
