@@ -425,6 +425,11 @@
    first. */
 #define LIMIT_HEAP_LOOSE (32u * 1024 * 1024)
 
+/* Bytes that calls have allocated since the last collection when a copy of a
+   smaller heap is taken; more is collected first if nobody waits. With twice as
+   much the heap would grow, and the collector makes it twice as large then. */
+#define LIMIT_HEAP_STALE (1536u * 1024)
+
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
    open parentheses. */
 #define LIMIT_LISP_STACK (64ull * 1024 * 1024)
