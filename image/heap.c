@@ -6,14 +6,24 @@
 
 #include <gc/gc.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 #include "base/limits.h"
+
+/* Milliseconds without a call after which a collection, which takes some 5, is
+   likely to be in nobody's way. */
+#define QUIET_MS 15
+
+/* When the last call ended, in milliseconds. */
+static int64_t used_at;
 
 /* Quiet moments since the heap was last loose. */
 static int moments = LIMIT_HEAP_MOMENTS;
 
-bool heap_is_loose(void)
+static bool is_loose(void)
 {
     size_t heap = GC_get_heap_size(); // without what was given back
     size_t free = GC_get_free_bytes() + GC_get_bytes_since_gc();
@@ -26,7 +36,36 @@ bool heap_is_loose(void)
     return loose;
 }
 
-void heap_tighten(void)
+static int64_t now(void)
+{
+    struct timespec time = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &time); // always there
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+void heap_note_use(void)
+{
+    used_at = now();
+}
+
+/* Whether calls have left so much that the heap would soon grow, and no call
+   has used it for a while. */
+static bool is_stale(void)
+{
+    return GC_get_bytes_since_gc() > LIMIT_HEAP_STALE &&
+           GC_get_heap_size() <= LIMIT_HEAP_LOOSE &&
+           now() - used_at >= QUIET_MS;
+}
+
+enum heap_state heap_state(void)
+{
+    if (is_loose())
+        return HEAP_LOOSE;
+    return is_stale() ? HEAP_STALE : HEAP_FINE;
+}
+
+static void tighten(void)
 {
     size_t live;
 
@@ -38,4 +77,12 @@ void heap_tighten(void)
             break; // each takes long; the next quiet moment has the next one
     }
     (void)malloc_trim(0); // says whether there was anything
+}
+
+void heap_collect(enum heap_state state)
+{
+    if (state == HEAP_LOOSE)
+        tighten();
+    else
+        GC_gcollect();
 }

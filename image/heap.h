@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heap.h: gives memory back to the system that Lisp no longer needs. */
+/* heap.h: collects garbage in quiet moments, and gives memory back to
+   the system that Lisp no longer needs. */
 #ifndef IMAGE_HEAP_H
 #define IMAGE_HEAP_H
 
-#include <stdbool.h>
+enum heap_state {
+    HEAP_FINE,
+    HEAP_STALE, /* it is small, and would soon grow for the garbage of calls */
+    HEAP_LOOSE  /* much of it is likely to be garbage */
+};
 
-/* In a quiet moment, before a copy is taken: whether much of the heap is
-   likely to be garbage. */
-bool heap_is_loose(void);
+/* A call ends. */
+void heap_note_use(void);
 
-/* Collects, and gives back the memory that is free then, so that no copy holds
-   it. */
-void heap_tighten(void);
+/* Before a copy is taken: what there is to do. */
+enum heap_state heap_state(void);
+
+/* Collects; if the heap is loose, also gives back the memory that is free then,
+   so that no copy holds it. */
+void heap_collect(enum heap_state state);
 
 #endif

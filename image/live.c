@@ -352,6 +352,7 @@ static void call(struct wire_head head, struct str body)
     error = dispatch(body, &text, &aside);
     live.id = 0;
     running = 0;
+    heap_note_use();
     if (live_frozen_was_adopted()) // the call is the past's, as is the compiler
         tier_after_copy(&live.connection);
     else
@@ -441,15 +442,17 @@ static void rehearse(void)
     buf_release(&text);
 }
 
-/* The heap is loose: gives memory back, unless a call waits. */
+/* Collects garbage, and gives memory back, if that is due and no call waits. */
 static void give_back(void)
 {
-    if (connection_has_more(&live.connection))
+    enum heap_state state = heap_state();
+
+    if (state == HEAP_FINE || connection_has_more(&live.connection))
         return;
-    rehearse(); // overwrites what the last call has left on the stacks
-    // the reader's buffers are as long as the longest token or string
-    ecl_process_env()->string_pool = ECL_NIL;
-    heap_tighten();
+    if (state == HEAP_LOOSE)
+        rehearse(); // overwrites what the last call has left on the stacks
+    ecl_process_env()->string_pool = ECL_NIL; // as long as the longest token
+    heap_collect(state);
 }
 
 static NO_RETURN void serve(void);
@@ -494,8 +497,7 @@ static void keep(uint64_t id, struct str body)
 
     if (wire_take_int(&body, &evaluation) != ST_OK)
         connection_give_up("a KEEP without the number of an evaluation");
-    if (heap_is_loose())
-        give_back();
+    give_back();
     tier_before_copy();
     live_frozen_before_copy((uint64_t)evaluation);
     copied = sleeper_leave(&live.sleepers, &live.connection, id, in_checkpoint);

@@ -116,7 +116,10 @@ void buf_str(struct buf *buf, struct str s)
 
 void buf_byte(struct buf *buf, char c)
 {
-    buf_append(buf, &c, 1);
+    if (buf->n < buf->cap && !buf->failed)
+        buf->p[buf->n++] = c; // there is room nearly always
+    else
+        buf_append(buf, &c, 1);
 }
 
 void buf_vprintf(struct buf *buf, const char *format, va_list args)

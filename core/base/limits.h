@@ -429,6 +429,11 @@
    left the variables of the read-eval-print loop, and that is tried again. */
 #define LIMIT_HEAP_MOMENTS 4
 
+/* Bytes that calls have allocated since the last collection when a copy of a
+   smaller heap is taken; more is collected first if nobody waits. With twice as
+   much the heap would grow, and the collector makes it twice as large then. */
+#define LIMIT_HEAP_STALE (1536u * 1024)
+
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
    open parentheses. */
 #define LIMIT_LISP_STACK (64ull * 1024 * 1024)

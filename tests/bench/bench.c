@@ -30,7 +30,8 @@ enum {
     ROUNDS = 10,           /* of calls one after the other, */
     CALLS = 500,           /* in each round */
     PIPELINED = 30000,     /* calls sent ahead, */
-    WINDOW = 64,           /* of them at a time */
+    WINDOW = 64,           /* of them at a time, */
+    AT_ONCE = 1000,        /* or so many */
     DAY = 2000,            /* calls before memory is measured */
     BIG_CODE = 10000000,   /* bytes of the long argument */
     OUTPUT_LINES = 1000000 /* of 100 bytes each */
@@ -99,11 +100,12 @@ static void bench_start(const char *const *server)
     }
     table_times("start to initialize reply", table_median(initialized, STARTS),
                 "ecl quit", table_median(quit, STARTS), 0.1);
+    table_time("the same", table_median(initialized, STARTS), 1.5);
     table_times("start to first evaluation reply",
                 table_median(evaluated, STARTS), "ecl quit",
                 table_median(quit, STARTS), 1.1);
-    table_times("the same", table_median(evaluated, STARTS), "ecl prompt",
-                table_median(prompt, STARTS), 0);
+    table_times("first evaluation", table_median(evaluated, STARTS),
+                "ecl prompt", table_median(prompt, STARTS), 0);
 }
 
 /* Calls one after the other from client.mjs, by which the goal is judged. With
@@ -241,8 +243,8 @@ static void bench_two(const char *const *server_command,
         pin(false);
 }
 
-/* Calls per second while WINDOW of them are open. */
-static double pipelined(struct peer *peer)
+/* Calls per second while OPEN of them are, or fewer. */
+static double pipelined(struct peer *peer, int open)
 {
     struct buf lines = BUF_EMPTY;
     double start = peer_now();
@@ -251,9 +253,9 @@ static double pipelined(struct peer *peer)
 
     for (got = 0; got < PIPELINED; got++) {
         // in halves of the window, like a client that collects its writes
-        if (sent - got <= WINDOW / 2 && sent < PIPELINED) {
+        if (sent - got <= open / 2 && sent < PIPELINED) {
             buf_reset(&lines);
-            while (sent < PIPELINED && sent - got < WINDOW)
+            while (sent < PIPELINED && sent - got < open)
                 caller_write(&lines, ++sent, "evaluate-lisp",
                              "\"code\":\"(+ 1 2)\"");
             peer_send(peer, buf_view(&lines));
@@ -266,15 +268,21 @@ static double pipelined(struct peer *peer)
 
 static void bench_pipelined(struct peer *server, struct peer *echo)
 {
-    double ours = pipelined(server);
-    double theirs = pipelined(echo);
-    char value[32];
-    char reference[64];
+    static const int open[] = {WINDOW, AT_ONCE};
 
-    (void)snprintf(value, sizeof value, "%.0f /s", ours);
-    (void)snprintf(reference, sizeof reference, "echo %.0f /s", theirs);
-    table_row("calls, 64 at a time", value, reference, ours / theirs,
-              ">= 36000 /s", ours >= 36000);
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+        double ours = pipelined(server, open[i]);
+        double theirs = pipelined(echo, open[i]);
+        char what[64];
+        char value[32];
+        char reference[64];
+
+        (void)snprintf(what, sizeof what, "calls, %d at a time", open[i]);
+        (void)snprintf(value, sizeof value, "%.0f /s", ours);
+        (void)snprintf(reference, sizeof reference, "echo %.0f /s", theirs);
+        table_row(what, value, reference, ours / theirs, ">= 60000 /s",
+                  ours >= 60000);
+    }
 }
 
 /* The memory of all images: with one session that was used once, and after so

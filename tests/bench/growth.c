@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/caller.h"
+#include "bench/memory.h"
 #include "bench/peer.h"
 #include "bench/reference.h"
 #include "bench/table.h"
@@ -19,9 +20,11 @@ enum {
     FOREIGN = 1000, /* processes of nobody's session */
     PINGS = 500,
     PING_PAUSE_MS = 5,
-    SESSIONS = 255, /* besides main */
-    CALLS = 400,    /* in each round, */
-    ROUNDS = 5,     /* with and without the other sessions */
+    SESSIONS = 255,    /* besides main, */
+    COPIES_MS = 60000, /* which have taken their copies by then */
+    POLL_MS = 100,
+    CALLS = 400, /* in each round, */
+    ROUNDS = 5,  /* with and without the other sessions */
     DEFINITIONS = 100000,
     LOOKS = 5 /* at the definitions, and of the compiler at code */
 };
@@ -106,7 +109,11 @@ static void bench_sessions(const char *const *server)
                        "\"session\":\"s%d\",\"code\":\"(+ 1 2)\"", i);
         (void)caller_call(&many, "evaluate-lisp", arguments, "=> 3");
     }
-    pause_ms(500); // until all have their copies
+    // three processes for each: the keeper, the image and its copy
+    for (double give_up = peer_now() + COPIES_MS;
+         memory_processes(many.pid) < 3 * (SESSIONS + 1); pause_ms(POLL_MS))
+        if (peer_now() > give_up)
+            peer_fail(&many, "did not take checkpoints");
     for (size_t i = 0; i < ROUNDS; i++) {
         alone[i] = call_time(&one);
         beside[i] = call_time(&many);

@@ -82,6 +82,45 @@ static void long_code_is_given_back(void **state)
     assert_true(memory(image) < SMALL);
 }
 
+/* Number of collections that the image has done; asked for by call ID. */
+static long collections(uint64_t id)
+{
+    host_call(id, "(ecl-mcp::collection-count)");
+    host_wait(id);
+    host_expect_success();
+    host_expect_part("=> ");
+    return strtol(strstr(host_answer.p, "=> ") + 3, NULL, 10);
+}
+
+/* The heap would grow for what small calls leave. It is collected when nobody
+   waits and there is enough, and not sooner. */
+static void small_garbage_is_collected_in_quiet_moments(void **state)
+{
+    char code[100];
+    uint64_t id = 1;
+    long before;
+
+    (void)state;
+    (void)snprintf(code, sizeof code,
+                   "(progn (si:gc t) (length (make-string %d)))",
+                   (int)(LIMIT_HEAP_STALE / 2 / 4));
+    host_call(id, code);
+    host_wait(id++);
+    before = collections(id++);
+    for (int i = 0; i < 3; i++) {
+        host_pass(50); // a copy was taken
+        assert_int_equal(collections(id++), before);
+    }
+    (void)snprintf(code, sizeof code, "(length (make-string %d))",
+                   (int)(LIMIT_HEAP_STALE / 4));
+    host_call(id, code);
+    host_wait(id++);
+    for (int i = 0; collections(id++) == before; i++) {
+        assert_true(i < HOST_PATIENCE_MS / 50);
+        host_pass(50);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +128,9 @@ int main(int argc, char **argv)
                                         host_setup, host_teardown),
         cmocka_unit_test_setup_teardown(long_code_is_given_back, host_setup,
                                         host_teardown),
+        cmocka_unit_test_setup_teardown(
+            small_garbage_is_collected_in_quiet_moments, host_setup,
+            host_teardown),
     };
 
     host_use(argc, argv);
