@@ -38,11 +38,14 @@
                        (ecl-mcp::call-records names arguments)))
                "~s" names)))
 
-;; Without the function of its process, nothing can be replayed here.
+;; Without a frame, none can be left.
 (test missing-ways-say-where-they-are
-  (handler-case (ecl-mcp::find-way "return-from-frame" '())
-    (ecl-mcp:argument-error (condition)
-      (is (search "in a replay" (princ-to-string condition))))))
+  (dolist (name '("return-from-frame" ":restart-frame"))
+    (handler-case (ecl-mcp::way-on name nil nil (ecl-mcp::make-evaluation))
+      (ecl-mcp:argument-error (condition)
+        (is (search "has nothing to leave" (princ-to-string condition)))
+        (is (search "replay-evaluation" (princ-to-string condition))))
+      (:no-error (&rest values) (fail "~s" values)))))
 
 ;; What cannot be replayed by itself can be reached from an earlier state.
 (test ways-to-a-replay
