@@ -300,8 +300,8 @@ function or a variable."
 (defun ecl-mcp-debugger-restart-frame (ask)
   "Make the call of the frame at point once more, in a copy.
 Its arguments are what its variables are now.  With a prefix argument, ASK for
-code that is evaluated in the frame, and gives them.  On the form, and where there
-is no frame, this is `ecl-mcp-debugger-retry'."
+code that is evaluated in the frame, and gives them.  On the form, and where
+no frame is, this is `ecl-mcp-debugger-retry'."
   (interactive "P")
   (if (or (not (ecl-mcp-debugger--frame))
           (save-excursion (ecl-mcp-debugger--here) (looking-at-p "[0-9]+: (EVAL ")))

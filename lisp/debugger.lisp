@@ -378,11 +378,19 @@ evaluated in FRAME before."
 
 ;;; Asking
 
+(defun last-frozen ()
+  "Returns the frozen error that is meant where no number is given, or NIL: that
+of the last error, as describe-last-error has it, or else the newest."
+  (or (and *last-error*
+           (find (evaluation-frozen (error-record-evaluation *last-error*))
+                 *frozen-errors* :key #'frozen-number))
+      (first *frozen-errors*)))
+
 (defun frozen-numbered (number)
-  "Returns the frozen error with NUMBER; NIL stands for the newest."
+  "Returns the frozen error with NUMBER; NIL stands for LAST-FROZEN."
   (or (if number
           (find number *frozen-errors* :key #'frozen-number)
-          (first *frozen-errors*))
+          (last-frozen))
       (error 'not-frozen
              :problem (format nil "~:[No error is frozen~;~:*Error ~d is not ~
                                    frozen~].~@[ Those that are: ~{~d~^, ~}.~]"

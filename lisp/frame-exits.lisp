@@ -35,7 +35,8 @@ NIL stands for the innermost one."
                      (find-if #'frame-index frames))))
       (cond ((null frames)
              (refuse-exit "has nothing to leave: RETRY-FORM and RETURN-FORM are ~
-                           for the form"))
+                           for the form, and calls that replay-evaluation ~
+                           traces can be left"))
             ((and (null frame) (< number before))
              (refuse-exit "is ~d, a call that only the error knows; ~d is the ~
                            call that made it" number before))

@@ -117,5 +117,11 @@ kept if FRAMES is true."
                  (ask frozen :describe :frames frames
                                        :stopped (frozen-stopped frozen))
                (relay text failed nil nil))))
-          (*last-error* (describe-record *last-error* frames))
-          (t "No error: the last evaluation succeeded, or there was none."))))
+          (t
+           (format nil "~a~@[~%; Error ~d is still frozen: other tools mean it ~
+                        without a number.~]"
+                   (if *last-error*
+                       (describe-record *last-error* frames)
+                       (format nil "No error: the last evaluation succeeded, or ~
+                                    there was none."))
+                   (and (last-frozen) (frozen-number (last-frozen))))))))

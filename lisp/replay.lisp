@@ -60,6 +60,17 @@ call of the function STOP with the number COUNT. CALLS of it were made."
         "unbound"
         (short-text value +watched-characters+))))
 
+(defun not-watched (places)
+  "Returns the labels of those of PLACES that are no variables of the session."
+  (loop for place in places
+        for symbol = (catch 'miss
+                       (named-symbol (watched-name place)
+                                     (watched-package place)))
+        unless (and symbol
+                    (symbolp symbol)
+                    (or (boundp symbol) (special-variable-p symbol)))
+          collect (watched-label place)))
+
 (defun split-places (text)
   "Returns the items of TEXT, which blanks, commas or line breaks separate outside
 of strings."
@@ -257,9 +268,11 @@ what the running replay says."
       (setf seen (end-tracing))
       (when (and seen (not done) (or functions watch))
         (format *standard-output* "~&~a~%" seen)))
-    (format nil "~a~@[~%~%~a~]~@[~%; ~a~]"
+    (format nil "~a~@[~%~%~a~]~@[~%; Not watched: ~{~a~^, ~}. Local variables ~
+                 cannot be; a stop at a call shows them.~]~@[~%; ~a~]"
             (answer-values values evaluation)
             (and (or functions watch) seen)
+            (not-watched (replay-places *replay*))
             (and stop
                  (< (replay-calls *replay*) (replay-count *replay*))
                  (format nil "Not stopped: ~a was called ~d time~:p."
@@ -282,18 +295,29 @@ the session."
     (dispatch "replay-evaluation" arguments))
   (values))
 
+(defun no-replay-text (evaluation now replayable)
+  "Returns why EVALUATION cannot be replayed while the evaluation NOW runs, and
+what can be done instead. REPLAYABLE has the numbers of those that can be, in
+order."
+  (format nil "Evaluation ~d cannot be replayed: there is no copy of the state ~
+               before it.~@[ Those that can be: ~{~d~^, ~}.~]~@[ To get there, ~
+               send evaluation ~d with the code of evaluations ~:*~d to ~d, in ~
+               order.~]"
+          evaluation replayable
+          (and (< evaluation now)
+               (find evaluation replayable :test #'> :from-end t))
+          evaluation))
+
 (defun refuse-replay (evaluation)
   "Signals that there is no copy of the state before EVALUATION."
-  (error 'not-replayable
-         :problem (format nil "Evaluation ~d cannot be replayed: there is no ~
-                               copy of the state before it.~
-                               ~@[ Those that can be: ~{~d~^, ~}.~]"
-                          evaluation
-                          (remove-if-not
-                           (lambda (number) (< number (evaluation-number)))
-                           (sort (remove-duplicates
-                                  (mapcar #'1+ (past-evaluations)))
-                                 #'<)))))
+  (let ((now (evaluation-number)))
+    (error 'not-replayable
+           :problem (no-replay-text
+                     evaluation now
+                     (remove-if-not (lambda (number) (< number now))
+                                    (sort (remove-duplicates
+                                           (mapcar #'1+ (past-evaluations)))
+                                          #'<))))))
 
 (defun replayed-text (text evaluation)
   "Returns TEXT, the answer of a replay of EVALUATION, with what it means."

@@ -108,6 +108,9 @@ async function describeError(player) {
             `call describe-last-error {"error":${number}}\n* …\n`);
         if (!DESCRIBED.test(player.answered.text))
             throw new Error(`not described:\n${player.answered.text}`);
+        // Whatever comes of it, it is the copy's alone.
+        await play(player, 'call invoke-restart {"restart":"return-from-frame",' +
+            `"error":${number},"code":"1"}\n* …\n`);
         await play(player, 'call configure-limits {"timeout":30}\n| …\n');
     } else if (!NOT_FROZEN.test(text))
         throw new Error(`neither frozen, nor is it said why:\n${text}`);

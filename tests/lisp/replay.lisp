@@ -38,11 +38,47 @@
                        (ecl-mcp::call-records names arguments)))
                "~s" names)))
 
-;; Without the function of its process, nothing can be replayed here.
+;; Without a frame, none can be left.
 (test missing-ways-say-where-they-are
-  (handler-case (ecl-mcp::find-way "return-from-frame" '())
-    (ecl-mcp:argument-error (condition)
-      (is (search "in a replay" (princ-to-string condition))))))
+  (dolist (name '("return-from-frame" ":restart-frame"))
+    (handler-case (ecl-mcp::way-on name nil nil (ecl-mcp::make-evaluation))
+      (ecl-mcp:argument-error (condition)
+        (is (search "has nothing to leave" (princ-to-string condition)))
+        (is (search "replay-evaluation" (princ-to-string condition))))
+      (:no-error (&rest values) (fail "~s" values)))))
+
+;; What cannot be replayed by itself can be reached from an earlier state.
+(test ways-to-a-replay
+  (loop for (evaluation now replayable rest) in
+        '((7 9 (2 5 8) " Those that can be: 2, 5, 8. To get there, send evaluation 5 with the code of evaluations 5 to 7, in order.")
+          (1 9 (2 5) " Those that can be: 2, 5.")
+          (12 9 (2 5) " Those that can be: 2, 5.")
+          (1 2 () ""))
+        do (is (equal (format nil "Evaluation ~d cannot be replayed: there is ~
+                                   no copy of the state before it.~a"
+                              evaluation rest)
+                      (ecl-mcp::no-replay-text evaluation now replayable)))))
+
+;; The arguments that bind variables to what they are now.
+(test arguments-of-calls-again
+  (loop for (parameters values arguments known) in
+        '(((a b) (1 2) (1 2) t)
+          ((a &optional (b 3)) (1 2) (1 2) t)
+          ((a &rest b) (1 (2 3)) (1 2 3) t)
+          ((a &rest b &key c) (1 (:c 3) 3) (1 :c 3) t)
+          ((a &key (b 1) ((:other c) 2)) (1 2 3) (1 :b 2 :other 3) t)
+          ((a &aux (b 1)) (1) (1) t)
+          (() () () t)
+          ((a b) (1) () nil)
+          ((a) (ecl-mcp::+unknown+) () nil)
+          ((&rest a) (5) () nil)
+          ((&rest a) (#1=(1 . #1#)) () nil))
+        do (is (equal (list arguments known)
+                      (multiple-value-list
+                       (ecl-mcp::arguments-now
+                        parameters (loop for value in values
+                                         collect (cons 'name value)))))
+               "~s" parameters)))
 
 ;; Around the calls of more functions, places are not looked at.
 (session-test watched-functions-are-bounded
