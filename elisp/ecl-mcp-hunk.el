@@ -386,6 +386,36 @@ Of longer ones, only the part that differs is, and some lines around it.")
         (setq step (if growing (* 2 step) (/ step 2)))))
     shared))
 
+(defun ecl-mcp-hunk--line-start (text end around)
+  "Where in TEXT the line begins that is AROUND lines before that of END.
+Looks at the end of TEXT only, as far as needed."
+  (let ((size 65536) (start nil))
+    (while (not start)
+      (let ((from (max 0 (- end size))))
+        (with-temp-buffer
+          (insert (substring text from end))
+          (when (or (and (zerop (forward-line (- around))) (not (bobp)))
+                    (zerop from))
+            (setq start (+ from (1- (point)))))))
+      (setq size (* 2 size)))
+    start))
+
+(defun ecl-mcp-hunk--lines-before (text end)
+  "The number of lines in TEXT before END, where one begins.
+Has a part of TEXT in a buffer at a time, for it may be very long."
+  (let ((lines 0) (from 0))
+    (with-temp-buffer
+      (while (< from end)
+        (let ((to (min end (+ from 1000000))))
+          (erase-buffer)
+          (insert (substring text from to))
+          (goto-char (point-min))
+          (cl-incf lines (- (buffer-size) (forward-line (buffer-size))))
+          (unless (bolp)
+            (cl-decf lines)) ; a line that goes on counts once, later
+          (setq from to))))
+    lines))
+
 (defun ecl-mcp-hunk--differing (old new)
   "The parts of OLD and NEW that differ, and the number of lines before them.
 The parts begin with lines that are the same, and end with such."
@@ -393,11 +423,8 @@ The parts begin with lines that are the same, and end with such."
          (head (if (eq same t) (length old) (1- (abs same))))
          (most (- (min (length old) (length new)) head))
          (end (- (length old) (ecl-mcp-hunk--shared-tail old new most)))
-         (start 0) (lines 0))
-    (with-temp-buffer
-      (insert (substring old 0 head))
-      (forward-line (- around))
-      (setq start (1- (point)) lines (count-lines (point-min) (point))))
+         (start (ecl-mcp-hunk--line-start old head around))
+         (lines (ecl-mcp-hunk--lines-before old start)))
     (dotimes (_ around)
       (let ((newline (string-search "\n" old end)))
         (setq end (if newline (1+ newline) (length old)))))

@@ -6,6 +6,7 @@
    closes the core: so each function looks at the core after its last such
    call. */
 #include <stdio.h>
+#include <time.h>
 
 #include "module/functions.h"
 #include "module/handle.h"
@@ -62,8 +63,6 @@ static enum symbol get_peer(emacs_env *env, emacs_value value)
 static bool may_feed(emacs_env *env, const struct handle *handle,
                      enum symbol peer, emacs_value value)
 {
-    if (peer == SYM_CLIENT)
-        core_settle(handle->core, host_now());
     if (peer == SYM_CLIENT &&
         core_output(handle->core)->n >= LIMIT_OUTPUT_BACKLOG) {
         signal_error(env, "%u bytes of answers wait; take them first",
@@ -78,23 +77,42 @@ static bool may_feed(emacs_env *env, const struct handle *handle,
     return is_fine(env);
 }
 
+/* Milliseconds of the processor that this thread has used: what other programs
+   do must not decide how far the work comes. */
+static int64_t used(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); // cannot fail
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Goes on with what came in, for as long as Emacs may stand still; most is done
+   then, and Emacs takes the answers next. The rest is for the timer that calls
+   tick. */
+static void work(struct core *core)
+{
+    int64_t end = used() + LIMIT_MODULE_TURN_MS;
+    int64_t now = host_now();
+
+    do {
+        core_tick(core, now);
+        now = host_now();
+    } while (used() < end && core_deadline(core, now) == now);
+}
+
 static void feed(struct handle *handle, enum symbol peer, struct str bytes)
 {
     int64_t now = host_now();
 
-    while (bytes.n > 0) {
-        size_t n = bytes.n < CHUNK ? bytes.n : CHUNK;
-
-        if (peer == SYM_CLIENT)
-            core_feed(handle->core, bytes.p, n, now);
-        else if (peer == SYM_EDITOR)
-            core_editor_feed(handle->core, bytes.p, n, now);
-        else
-            core_image_feed(handle->core, bytes.p, n, now);
-        if (peer != SYM_IMAGE)
-            core_settle(handle->core, now); // Emacs takes the answers next
-        bytes = str_make(bytes.p + n, bytes.n - n);
-    }
+    if (peer == SYM_CLIENT)
+        core_feed(handle->core, bytes.p, bytes.n, now);
+    else if (peer == SYM_EDITOR)
+        core_editor_feed(handle->core, bytes.p, bytes.n, now);
+    else
+        core_image_feed(handle->core, bytes.p, bytes.n, now);
+    if (peer != SYM_IMAGE)
+        work(handle->core);
 }
 
 /* Signals why the supervisor can no longer be understood, if that is so. */
@@ -194,7 +212,7 @@ static emacs_value tick(emacs_env *env, ptrdiff_t count, emacs_value *args,
     (void)data;
     if (!handle)
         return NIL;
-    core_tick(handle->core, host_now());
+    work(handle->core);
     int64_t now = host_now();
     int64_t deadline = core_deadline(handle->core, now);
     if (deadline < 0)

@@ -584,6 +584,10 @@
    nobody refers are only freed when Emacs collects garbage. */
 #define LIMIT_MODULE_CORES 32
 
+/* Inside Emacs: milliseconds after which work on what came in pauses, so that
+   keys are read: most messages need less. */
+#define LIMIT_MODULE_TURN_MS 10
+
 /* Bytes of each of two texts that are compared inside Emacs, which does nothing
    else meanwhile: this takes a tenth of a second or two. */
 #define LIMIT_MODULE_TEXT (4u * 1024 * 1024)

@@ -52,6 +52,18 @@
     (should (equal (ecl-mcp-hunk--side items ?+) old))
     (should (equal (ecl-mcp-hunk--side items ?-) new))))
 
+;; Parts of a text are looked at, whose borders lie anywhere in lines.
+(ert-deftest ecl-mcp-hunk-lines-of-long-texts ()
+  (let ((text (concat (make-string 999999 ?x) "\n" (make-string 1500000 ?y)
+                      "\nz\n")))
+    (cl-loop for (end lines) in `((0 0) (1000000 1) (2500001 2)
+                                  (,(length text) 3))
+             do (should (= lines (ecl-mcp-hunk--lines-before text end))))
+    (cl-loop for (around start) in '((1 2500001) (2 1000000) (3 0) (9 0))
+             do (should (= start (ecl-mcp-hunk--line-start
+                                  text (length text) around))))
+    (should (= 1000000 (ecl-mcp-hunk--line-start text 2500001 1)))))
+
 (ert-deftest ecl-mcp-hunk-long-texts-are-compared-where-they-differ ()
   "The hunks are the same as if all of the texts were compared."
   (random "ecl-mcp")

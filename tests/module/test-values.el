@@ -263,6 +263,21 @@
     (should (stringp (ecl-mcp-module-take core 'client)))
     (ecl-mcp-module-close core)))
 
+(ert-deftest module-pauses-in-long-messages ()
+  "A message of 8 MB, which takes longer, does not hold Emacs up."
+  (let* ((core (test-core))
+         (values (make-list 250000 "\"0123456789abcdef0123456789\""))
+         (line (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\","
+                       "\"params\":[" (string-join values ",") "]}\n"))
+         (answer nil) (turns 0))
+    (ecl-mcp-module-feed core 'client line)
+    (while (not (setq answer (ecl-mcp-module-take core 'client)))
+      (should (< (cl-incf turns) 10000))
+      (ecl-mcp-module-tick core))
+    (should (> turns 0)) ; it was not done at once
+    (should (string-match-p "\"id\":1" answer))
+    (ecl-mcp-module-close core)))
+
 ;;; Bytes
 
 (defun test-parse-error-p (bytes)
