@@ -150,6 +150,17 @@ With a prefix argument, show only those visible from a PACKAGE."
   (ecl-mcp-describe--ask-and-show (concat "listing " package) "*ecl-mcp package*"
                                   "list-package-symbols" `((package . ,package))))
 
+;;;###autoload
+(defun ecl-mcp-who-specializes (class &optional package)
+  "Show the methods that specialize on CLASS, as seen from PACKAGE."
+  (interactive
+   (let ((package (ecl-mcp-package)))
+     (list (ecl-mcp-describe--ask-name "Methods on class" package) package)))
+  (ecl-mcp-describe--ask-and-show (concat "listing methods on " class)
+                                  "*ecl-mcp methods*" "find-methods"
+                                  `((class . ,class)
+                                    ,@(and package `((package . ,package))))))
+
 (declare-function common-lisp-hyperspec "ext:hyperspec" (symbol-name))
 
 ;;;###autoload
