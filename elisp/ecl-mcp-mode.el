@@ -133,7 +133,12 @@ they take longer than a moment, other functions are tried meanwhile."
      ("p" . ecl-mcp-describe-package)
      ("C-p" . ecl-mcp-describe-package)
      ("h" . ecl-mcp-hyperspec)
-     ("C-h" . ecl-mcp-hyperspec)))
+     ("C-h" . ecl-mcp-hyperspec)
+     ("~" . ecl-mcp-hyperspec-format)
+     ("C-~" . ecl-mcp-hyperspec-format)
+     ("#" . ecl-mcp-hyperspec-reader-macro)
+     ("C-#" . ecl-mcp-hyperspec-reader-macro)
+     ("g" . ecl-mcp-hyperspec-glossary)))
   "Keymap for documentation.")
 
 (defvar ecl-mcp-who-map

@@ -293,6 +293,23 @@ test('slime: C-c C-d h', options, async emacs => {
     await emacs.see(/^The page of mapcar$/m);
 });
 
+test('slime: C-c C-d ~, C-c C-d #, C-c C-d g', options, async emacs => {
+    await visit(emacs, '(mapcar');
+    await emacs.eval(`(progn (defun common-lisp-hyperspec (name) name)
+        (defun common-lisp-hyperspec-format (char) (interactive "cDirective: ")
+          (message "The directive %c" char))
+        (defun common-lisp-hyperspec-lookup-reader-macro (char) (interactive "sMacro: ")
+          (message "The macro %s" char))
+        (defun common-lisp-hyperspec-glossary-term (term) (interactive "sTerm: ")
+          (message "The term %s" term)) t)`);
+    await emacs.keys('C-c', 'C-d', '~', 'a');
+    await emacs.see(/^The directive a$/m);
+    await emacs.keys('C-c', 'C-d', { text: '#' }, { text: "#'" }, 'Enter');
+    await emacs.see(/^The macro #'$/m);
+    await emacs.keys('C-c', 'C-d', 'g', { text: 'form' }, 'Enter');
+    await emacs.see(/^The term form$/m);
+});
+
 test('slime: C-c RET, C-c M-m', options, async emacs => {
     await visit(emacs, '(when a (when b c))');
     await emacs.keys('C-c', 'Enter');
