@@ -483,13 +483,9 @@ Elsewhere, it is the innermost frame with variables."
   (interactive (list (or (ecl-mcp-debugger--read-code "Pretty-print in the frame: ")
                          (user-error "There is nothing to evaluate"))))
   (ecl-mcp-debugger--evaluate
-   (format "(progn (pprint (progn %s\n)) (values))" code)
+   (ecl-mcp-eval--pprint-code code)
    (lambda (answer)
-     (if (plist-get answer :success)
-         (ecl-mcp-output--show "*ecl-mcp result*"
-                               (string-trim (ecl-mcp-output--printed
-                                             (or (plist-get answer :content) ""))))
-       (ecl-mcp-debugger--show-answer answer)))))
+     (ecl-mcp-eval--show-printed "evaluating in a frame" answer))))
 
 (defun ecl-mcp-debugger-again ()
   "Show the error again, without outcomes."

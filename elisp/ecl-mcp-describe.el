@@ -150,15 +150,51 @@ With a prefix argument, show only those visible from a PACKAGE."
   (ecl-mcp-describe--ask-and-show (concat "listing " package) "*ecl-mcp package*"
                                   "list-package-symbols" `((package . ,package))))
 
+;;;###autoload
+(defun ecl-mcp-who-specializes (class &optional package)
+  "Show the methods that specialize on CLASS, as seen from PACKAGE."
+  (interactive
+   (let ((package (ecl-mcp-package)))
+     (list (ecl-mcp-describe--ask-name "Methods on class" package) package)))
+  (ecl-mcp-describe--ask-and-show (concat "listing methods on " class)
+                                  "*ecl-mcp methods*" "find-methods"
+                                  `((class . ,class)
+                                    ,@(and package `((package . ,package))))))
+
 (declare-function common-lisp-hyperspec "ext:hyperspec" (symbol-name))
 
 ;;;###autoload
 (defun ecl-mcp-hyperspec (name)
   "Show NAME in the Common Lisp HyperSpec, by hyperspec.el if it is installed."
   (interactive (list (ecl-mcp-describe--ask-name "HyperSpec" nil)))
-  (unless (or (fboundp 'common-lisp-hyperspec) (require 'hyperspec nil t))
-    (user-error "The HyperSpec needs hyperspec.el, which SLIME, SLY and clhs have"))
+  (ecl-mcp-describe--need-hyperspec)
   (common-lisp-hyperspec (replace-regexp-in-string "\\`.*:" "" name)))
+
+(defun ecl-mcp-describe--need-hyperspec ()
+  "Load hyperspec.el."
+  (unless (or (fboundp 'common-lisp-hyperspec) (require 'hyperspec nil t))
+    (user-error "The HyperSpec needs hyperspec.el, which SLIME, SLY and clhs have")))
+
+;;;###autoload
+(defun ecl-mcp-hyperspec-format ()
+  "Show a directive of `format' in the HyperSpec, by hyperspec.el."
+  (interactive)
+  (ecl-mcp-describe--need-hyperspec)
+  (call-interactively 'common-lisp-hyperspec-format))
+
+;;;###autoload
+(defun ecl-mcp-hyperspec-reader-macro ()
+  "Show a macro character in the HyperSpec, by hyperspec.el."
+  (interactive)
+  (ecl-mcp-describe--need-hyperspec)
+  (call-interactively 'common-lisp-hyperspec-lookup-reader-macro))
+
+;;;###autoload
+(defun ecl-mcp-hyperspec-glossary ()
+  "Show an entry of the glossary of the HyperSpec, by hyperspec.el."
+  (interactive)
+  (ecl-mcp-describe--need-hyperspec)
+  (call-interactively 'common-lisp-hyperspec-glossary-term))
 
 ;;;; Changing a function
 

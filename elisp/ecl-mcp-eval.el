@@ -300,6 +300,18 @@ If PACKAGE is nil, use the current package of the session.  ORIGIN is as from
          (ecl-mcp-eval--dismiss-error)))
      :input #'ecl-mcp-eval--want-line)))
 
+(defun ecl-mcp-eval--pprint-code (code)
+  "Code that evaluates CODE, and pretty-prints the value."
+  (format "(progn (pprint (progn %s\n)) (values))" code))
+
+(defun ecl-mcp-eval--show-printed (what answer)
+  "Show what ANSWER to WHAT has printed, such as a value, in a buffer."
+  (if (plist-get answer :success)
+      (ecl-mcp-output--show "*ecl-mcp result*"
+                            (string-trim (ecl-mcp-output--printed
+                                          (or (plist-get answer :content) ""))))
+    (ecl-mcp-eval--show-answer what answer)))
+
 ;;;###autoload
 (defun ecl-mcp-eval-region (start end)
   "Evaluate the text between START and END in the Lisp session.
@@ -370,6 +382,22 @@ The prompt of a REPL is no expression."
   (interactive)
   (let ((bounds (ecl-mcp-eval--last-sexp-bounds)))
     (ecl-mcp-eval-region (car bounds) (cdr bounds))))
+
+;;;###autoload
+(defun ecl-mcp-eval-pprint-last-sexp ()
+  "Evaluate the expression before point, and show its value, pretty-printed."
+  (interactive)
+  (pcase-let* ((`(,start . ,end) (ecl-mcp-eval--last-sexp-bounds))
+               (code (buffer-substring-no-properties start end))
+               (what (concat "evaluating " (ecl-mcp-eval--one-line code 40))))
+    (ecl-mcp-eval--start
+     what "evaluate-lisp"
+     (ecl-mcp-eval--arguments (ecl-mcp-eval--pprint-code code) (ecl-mcp-package start)
+                              (ecl-mcp-eval--origin start))
+     (lambda (answer)
+       (run-hooks 'ecl-mcp-evaluated-hook)
+       (ecl-mcp-eval--show-printed what answer))
+     :input #'ecl-mcp-eval--want-line)))
 
 ;;;###autoload
 (defun ecl-mcp-eval-buffer ()

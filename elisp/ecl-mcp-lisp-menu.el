@@ -18,6 +18,7 @@
    '("Evaluate"
      ("Definition" ecl-mcp-eval-defun)
      ("Form Before Point" ecl-mcp-eval-last-sexp)
+     ("Form Before Point, Pretty-Printed" ecl-mcp-eval-pprint-last-sexp)
      ("Region" ecl-mcp-eval-region :active mark-active)
      ("An Expression..." ecl-mcp-eval-expression)
      ("Answer What It Reads..." ecl-mcp-supply-line
@@ -37,10 +38,15 @@
      ("Describe Package..." ecl-mcp-describe-package)
      ("Apropos..." ecl-mcp-apropos)
      ("HyperSpec..." ecl-mcp-hyperspec)
+     ("HyperSpec: Directive of Format..." ecl-mcp-hyperspec-format)
+     ("HyperSpec: Macro Character..." ecl-mcp-hyperspec-reader-macro)
+     ("HyperSpec: Glossary..." ecl-mcp-hyperspec-glossary)
      ("Inspect..." ecl-mcp-inspect)
      ("Who Calls..." ecl-mcp-who-calls)
      ("What It Calls..." ecl-mcp-callees)
      ("Who References..." ecl-mcp-who-references)
+     ("Uses..." xref-find-references)
+     ("Methods on a Class..." ecl-mcp-who-specializes)
      ("Complete" completion-at-point)
      ("Definitions of the Session" ecl-mcp-list-definitions))
    '("Functions"
@@ -56,6 +62,7 @@
      ("Undefine..." ecl-mcp-undefine-function))
    '("Session"
      ("REPL" ecl-mcp-repl)
+     ("Call This Function in the REPL" ecl-mcp-repl-call-defun)
      ("REPL in This Package" ecl-mcp-repl-sync-package)
      ("Package of the REPL..." ecl-mcp-repl-set-package)
      ("Threads" ecl-mcp-list-threads)
@@ -77,10 +84,14 @@
      ("Describe Package..." ecl-mcp-describe-package)
      ("Apropos..." ecl-mcp-apropos)
      ("HyperSpec..." ecl-mcp-hyperspec)
+     ("HyperSpec: Directive of Format..." ecl-mcp-hyperspec-format)
+     ("HyperSpec: Macro Character..." ecl-mcp-hyperspec-reader-macro)
+     ("HyperSpec: Glossary..." ecl-mcp-hyperspec-glossary)
      ("Inspect..." ecl-mcp-inspect)
      ("Who Calls..." ecl-mcp-who-calls)
      ("What It Calls..." ecl-mcp-callees)
-     ("Who References..." ecl-mcp-who-references))
+     ("Who References..." ecl-mcp-who-references)
+     ("Methods on a Class..." ecl-mcp-who-specializes))
    '("Functions"
      ("Expand the Macro" ecl-mcp-macroexpand)
      ("Expand All Macros" ecl-mcp-macroexpand-all)

@@ -468,6 +468,38 @@ With a prefix argument, ask for the name of another SESSION."
         (ecl-mcp-repl--open session)))
     (pop-to-buffer buffer)))
 
+(defun ecl-mcp-repl--call-of-definition ()
+  "A call of what the top-level form at point defines, as (START . END).
+The arguments go between both."
+  (save-excursion
+    (goto-char (car (ecl-mcp-eval--defun-bounds)))
+    (unless (looking-at (concat "(\\(?:[a-z-]+:\\)?"
+                                "\\(?:defun\\|defgeneric\\|defmethod\\|defmacro\\)[ \t]+"
+                                "\\([^][ \t\n\r()\"';`,|]+\\|(setf[ \t]+"
+                                "\\([^][ \t\n\r()\"';`,|]+\\))\\)"))
+      (user-error "This defines no function"))
+    (let ((name (match-string-no-properties 1))
+          (place (match-string-no-properties 2))
+          (package (ecl-mcp-package)))
+      (setq name (concat (and package (not (string-match-p ":" (or place name)))
+                              (concat (downcase package) "::"))
+                         (or place name)))
+      (if place (cons (format "(setf (%s " name) ") )")
+        (cons (format "(%s " name) ")")))))
+
+;;;###autoload
+(defun ecl-mcp-repl-call-defun ()
+  "Go to the REPL, and write a call there of the function defined around point."
+  (interactive)
+  (let ((call (ecl-mcp-repl--call-of-definition))
+        (here (ecl-mcp-package)))
+    (ecl-mcp-repl)
+    (when (equal here ecl-mcp-buffer-package)
+      (setq call (cons (replace-regexp-in-string "[^ (]*::" "" (car call)) (cdr call))))
+    (goto-char (point-max))
+    (insert (car call))
+    (save-excursion (insert (cdr call)))))
+
 (provide 'ecl-mcp-repl)
 
 ;;; ecl-mcp-repl.el ends here

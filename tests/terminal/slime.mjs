@@ -56,14 +56,17 @@ test('slime: M-., M-,', options, async emacs => {
     check(/defun user/.test(await line(emacs)), 'back');
 });
 
-test('slime: M-?', options, async emacs => {
+test('slime: M-?, M-_', options, async emacs => {
     await load(emacs, calls);
-    await find(emacs, '(defun hel');
-    await emacs.keys('M-?');
-    await emacs.see(/references/i);
-    await emacs.keys('Enter');
-    await emacs.see(/KEYS::USER \(function\)/);
-    await emacs.see(/KEYS::OTHER \(function\)/);
+    for (const key of ['M-?', 'M-_']) {
+        await emacs.eval('(progn (switch-to-buffer "code.lisp") (delete-other-windows) t)');
+        await find(emacs, '(defun hel');
+        await emacs.keys(key);
+        await emacs.see(/references/i);
+        await emacs.keys('Enter');
+        await emacs.see(/KEYS::USER \(function\)/);
+        await emacs.see(/KEYS::OTHER \(function\)/);
+    }
 });
 
 test('slime: C-c C-w c, C-c <', options, async emacs => {
@@ -210,7 +213,7 @@ test('slime: C-c C-l', options, async emacs => {
     await emacs.until('(not (get-buffer-window "*ecl-mcp error*"))');
 });
 
-test('slime: C-M-x, C-x C-e, C-c C-r, C-c :', options, async emacs => {
+test('slime: C-M-x, C-x C-e, C-c C-r, C-c :, C-c C-e', options, async emacs => {
     await visit(emacs, '(defun twice (x) (* 2 x))\n');
     await emacs.keys('C-M-x');
     await emacs.see(/^=> TWICE$/m);
@@ -225,6 +228,50 @@ test('slime: C-M-x, C-x C-e, C-c C-r, C-c :', options, async emacs => {
     await emacs.type('(twice 5)');
     await emacs.keys('Enter');
     await emacs.see(/^=> 10$/m);
+    await emacs.keys('C-c', 'C-e');
+    await emacs.type('(twice 6)');
+    await emacs.keys('Enter');
+    await emacs.see(/^=> 12$/m);
+});
+
+test('slime: C-c C-p', options, async emacs => {
+    await visit(emacs, `(list 'defun 'f '(a) '(let ((b (list a))) (list b)))`);
+    await emacs.keys('C-c', 'C-p');
+    await emacs.see(/^\(DEFUN F \(A\)\n {2}\(LET \(\(B \(LIST A\)\)\)\n {4}\(LIST B\)\)\)$/m);
+    await emacs.type(' (car 1)');
+    await emacs.keys('C-c', 'C-p');
+    await emacs.see(/^\[ERROR\] \S*TYPE-ERROR/m);
+});
+
+test('slime: C-c C-y', options, async emacs => {
+    await load(emacs, `${calls}(defun (setf size) (new of) (list new of))`);
+    await find(emacs, '(defun user (x)');
+    await emacs.keys('C-c', 'C-y');
+    await emacs.see(/^CL-USER> \(keys::user \)$/m);
+    await emacs.type("'a");
+    await emacs.keys('C-e', 'Enter');
+    await emacs.see(/^=> \(A\)$/m);
+    // In its package, without a prefix.
+    await emacs.eval('(progn (switch-to-buffer "code.lisp") (delete-other-windows) t)');
+    await emacs.keys('M->', 'C-c', '~');
+    await emacs.see(/^KEYS> *$/m);
+    await emacs.eval('(progn (switch-to-buffer "code.lisp") (delete-other-windows) t)');
+    await emacs.keys('C-c', 'C-y');
+    await emacs.see(/^KEYS> \(setf \(size \) \)$/m);
+    await emacs.eval('(progn (switch-to-buffer "code.lisp") (delete-other-windows) t)');
+    await find(emacs, 'defvar');
+    await emacs.keys('C-c', 'C-y');
+    await emacs.see(/^This defines no function$/m);
+});
+
+test('slime: C-c C-w a', options, async emacs => {
+    await load(emacs, `(defclass shape () ())
+(defmethod area ((of shape)) 1)
+(defmethod grow ((of shape) by) by)`);
+    await find(emacs, 'defclass sha');
+    await emacs.keys('C-c', 'C-w', 'a', 'Enter');
+    await emacs.see(/^2 methods specialized on SHAPE$/m);
+    await emacs.see(/^- AREA \(\(OF SHAPE\)\)$/m);
 });
 
 test('slime: C-c C-d d, C-c C-d a, C-c C-d p', options, async emacs => {
@@ -244,6 +291,23 @@ test('slime: C-c C-d h', options, async emacs => {
         (message "The page of %s" name)) t)`);
     await emacs.keys('C-c', 'C-d', 'h', 'Enter');
     await emacs.see(/^The page of mapcar$/m);
+});
+
+test('slime: C-c C-d ~, C-c C-d #, C-c C-d g', options, async emacs => {
+    await visit(emacs, '(mapcar');
+    await emacs.eval(`(progn (defun common-lisp-hyperspec (name) name)
+        (defun common-lisp-hyperspec-format (char) (interactive "cDirective: ")
+          (message "The directive %c" char))
+        (defun common-lisp-hyperspec-lookup-reader-macro (char) (interactive "sMacro: ")
+          (message "The macro %s" char))
+        (defun common-lisp-hyperspec-glossary-term (term) (interactive "sTerm: ")
+          (message "The term %s" term)) t)`);
+    await emacs.keys('C-c', 'C-d', '~', 'a');
+    await emacs.see(/^The directive a$/m);
+    await emacs.keys('C-c', 'C-d', { text: '#' }, { text: "#'" }, 'Enter');
+    await emacs.see(/^The macro #'$/m);
+    await emacs.keys('C-c', 'C-d', 'g', { text: 'form' }, 'Enter');
+    await emacs.see(/^The term form$/m);
 });
 
 test('slime: C-c RET, C-c M-m', options, async emacs => {
