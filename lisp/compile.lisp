@@ -9,7 +9,7 @@
   "nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session"
   "What a compilation does and does not do, for the end of a sentence.")
 
-(define-condition temporary-file-failed (image-error)
+(define-lean-condition temporary-file-failed (image-error)
   ((file :initarg :file :reader temporary-file-failed-file))
   (:documentation "FILE, which the compiler is to read, cannot be written.")
   (:report (lambda (condition stream)
@@ -18,7 +18,7 @@
                              with another TMPDIR. Nothing was compiled."
                      (temporary-file-failed-file condition)))))
 
-(define-condition compilation-failed (image-error)
+(define-lean-condition compilation-failed (image-error)
   ((lines :initarg :lines :reader compilation-failed-lines)
    (count :initarg :count :reader compilation-failed-count))
   (:documentation "Some of COUNT forms do not compile; LINES say why.")

@@ -3,10 +3,10 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition image-error (error) ()
+(define-lean-condition image-error (error) ()
   (:documentation "The root of the errors of this library."))
 
-(define-condition argument-error (image-error)
+(define-lean-condition argument-error (image-error)
   ((name :initarg :name :reader argument-error-name)
    (problem :initarg :problem :reader argument-error-problem))
   (:documentation "An argument of an operation is missing, or has a value that
@@ -17,7 +17,7 @@ argument.")
                      (argument-error-name condition)
                      (argument-error-problem condition)))))
 
-(define-condition nesting-too-deep (image-error)
+(define-lean-condition nesting-too-deep (image-error)
   ((line :initarg :line :reader nesting-too-deep-line))
   (:documentation "The code is nested deeper than +NESTING-LIMIT+.")
   (:report (lambda (condition stream)
@@ -25,7 +25,7 @@ argument.")
                              line ~d; none of it was read."
                      +nesting-limit+ (nesting-too-deep-line condition)))))
 
-(define-condition dangling-package-prefix (image-error reader-error)
+(define-lean-condition dangling-package-prefix (image-error reader-error)
   ((line :initarg :line :reader dangling-package-prefix-line)
    (column :initarg :column :reader dangling-package-prefix-column))
   (:documentation "A token such as FOO:: does not name a symbol. ECL reads it as
@@ -36,14 +36,14 @@ if it had no colons.")
                      (dangling-package-prefix-line condition)
                      (dangling-package-prefix-column condition)))))
 
-(define-condition unknown-package (image-error package-error)
+(define-lean-condition unknown-package (image-error package-error)
   ((name :initarg :name :reader unknown-package-name))
   (:documentation "The package argument of a call does not name a package.")
   (:report (lambda (condition stream)
              (format stream "The name ~s does not designate any package."
                      (unknown-package-name condition)))))
 
-(define-condition exit-attempted (serious-condition)
+(define-lean-condition exit-attempted (serious-condition)
   ((code :initarg :code :initform 0 :reader exit-attempted-code))
   (:documentation "User code called a function that would end the process. This
 is not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
@@ -53,7 +53,7 @@ is not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
                              reset-session to start afresh."
                      (exit-attempted-code condition)))))
 
-(define-condition evaluation-interrupted (serious-condition)
+(define-lean-condition evaluation-interrupted (serious-condition)
   ((reason :initarg :reason :initform nil
            :reader evaluation-interrupted-reason))
   (:documentation "The supervisor stops the evaluation: it was cancelled, or the
@@ -62,7 +62,7 @@ session ends, or is freed. REASON is the rest of a sentence, or NIL.")
              (format stream "The evaluation was interrupted~@[: ~a~]."
                      (evaluation-interrupted-reason condition)))))
 
-(define-condition time-limit-exceeded (evaluation-interrupted)
+(define-lean-condition time-limit-exceeded (evaluation-interrupted)
   ((seconds :initarg :seconds :reader time-limit-exceeded-seconds))
   (:documentation "The supervisor stops the evaluation at its time limit.")
   (:report (lambda (condition stream)
@@ -71,11 +71,11 @@ session ends, or is freed. REASON is the rest of a sentence, or NIL.")
                              one call, configure-limits for all calls."
                      (time-limit-exceeded-seconds condition)))))
 
-(define-condition stopped-by-user (evaluation-interrupted) ()
+(define-lean-condition stopped-by-user (evaluation-interrupted) ()
   (:documentation "The user, who works in this Lisp too, stops the evaluation.")
   (:report "The user stopped the evaluation. Do not repeat it unchanged."))
 
-(define-condition call-reached (serious-condition)
+(define-lean-condition call-reached (serious-condition)
   ((count :initarg :count :reader call-reached-count)
    (call :initarg :call :reader call-reached-call)
    (frame :initarg :frame :reader call-reached-frame))
@@ -87,6 +87,6 @@ them.")
                      (call-reached-count condition)
                      (call-reached-call condition)))))
 
-(define-condition evaluation-aborted (serious-condition) ()
+(define-lean-condition evaluation-aborted (serious-condition) ()
   (:documentation "User code invoked the ABORT restart of the evaluation.")
   (:report "The evaluation was ended by its ABORT restart."))

@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition copy-failed (image-error)
+(define-lean-condition copy-failed (image-error)
   ((problem :initarg :problem :reader copy-failed-problem))
   (:documentation "The copy of the process could not be made, or ended before
 it was done.")
@@ -13,7 +13,7 @@ it was done.")
              (format stream "This runs in a copy of the session, which ~a."
                      (copy-failed-problem condition)))))
 
-(define-condition relayed-error (image-error)
+(define-lean-condition relayed-error (image-error)
   ((label :initarg :label :reader relayed-error-label)
    (message :initarg :message :reader relayed-error-message))
   (:documentation "Stands for a condition that was signalled elsewhere, in a

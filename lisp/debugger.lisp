@@ -19,7 +19,7 @@ end in time."
 (defvar *frozen-errors* '()
   "The frozen errors that can be asked, newest first.")
 
-(define-condition not-frozen (image-error)
+(define-lean-condition not-frozen (image-error)
   ((problem :initarg :problem :reader not-frozen-problem))
   (:documentation "An error is to be asked that is not frozen.")
   (:report (lambda (condition stream)

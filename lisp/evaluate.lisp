@@ -53,7 +53,7 @@ screens. The values of more would fill the memory.")
 (defvar *kept-values* '()
   "The values of those evaluations, as (NUMBER . VALUES), newest first.")
 
-(define-condition value-not-kept (image-error)
+(define-lean-condition value-not-kept (image-error)
   ((number :initarg :number :reader value-not-kept-number)
    (index :initarg :index :reader value-not-kept-index))
   (:documentation "A value of an earlier evaluation is asked for, but gone.")

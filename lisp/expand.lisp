@@ -6,7 +6,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition expansion-refused (image-error)
+(define-lean-condition expansion-refused (image-error)
   ((reason :initarg :reason :reader expansion-refused-reason))
   (:documentation "A form cannot be expanded without running a part of it, or
 its expansion does not end.")

@@ -4,7 +4,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition file-missing (image-error file-error)
+(define-lean-condition file-missing (image-error file-error)
   ((problem :initarg :problem :reader file-missing-problem))
   (:documentation "A file does not exist, or is not one that can be loaded.
 PROBLEM completes the sentence that begins with its name.")

@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition system-compilation-failed (compilation-failed)
+(define-lean-condition system-compilation-failed (compilation-failed)
   ((excerpts :initarg :excerpts :reader compilation-failed-excerpts))
   (:documentation "A file of a system does not compile; LINES say why, COUNT is
 the number of the errors, EXCERPTS are the lines of source around the first

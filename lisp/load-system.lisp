@@ -4,7 +4,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-condition missing-system (image-error)
+(define-lean-condition missing-system (image-error)
   ((name :initarg :name :reader missing-system-name)
    (label :initarg :label :initform "ASDF:MISSING-COMPONENT"
           :reader missing-system-label)

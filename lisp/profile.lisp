@@ -30,7 +30,7 @@ that they are found however the measurement ends.")
   "The nanoseconds in those measured functions that the running function
 called.")
 
-(define-condition not-profiled (image-error)
+(define-lean-condition not-profiled (image-error)
   ((package :initarg :package :reader not-profiled-package)
    (reason :initarg :reason :reader not-profiled-reason))
   (:documentation "The functions of PACKAGE cannot be measured.")

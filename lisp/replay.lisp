@@ -16,7 +16,7 @@
 (defconstant +watched-characters+ 2000
   "Characters of the text of a place by which a change is seen.")
 
-(define-condition not-replayable (image-error)
+(define-lean-condition not-replayable (image-error)
   ((problem :initarg :problem :reader not-replayable-problem))
   (:documentation "There is no copy of the state that is asked for.")
   (:report (lambda (condition stream)

@@ -18,7 +18,7 @@ as an evaluation.")
   "Milliseconds between the stages in which a test that takes too long is
 stopped: interrupts of growing force, then the end of its process.")
 
-(define-condition test-too-slow (evaluation-interrupted)
+(define-lean-condition test-too-slow (evaluation-interrupted)
   ((seconds :initarg :seconds :reader test-too-slow-seconds))
   (:documentation "A test has reached its time limit.")
   (:report (lambda (condition stream)

@@ -11,13 +11,13 @@
 (defvar *failed-tests* '()
   "The labels of the tests that failed when they ran last.")
 
-(define-condition no-tests (image-error)
+(define-lean-condition no-tests (image-error)
   ((problem :initarg :problem :reader no-tests-problem))
   (:documentation "There is nothing to run.")
   (:report (lambda (condition stream)
              (write-string (no-tests-problem condition) stream))))
 
-(define-condition tests-failed (warning)
+(define-lean-condition tests-failed (warning)
   ((system :initarg :system :reader tests-failed-system)
    (problem :initarg :problem :reader tests-failed-problem))
   (:documentation "The TEST-OP of a system has returned what its framework

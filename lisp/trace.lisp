@@ -45,7 +45,7 @@ they are found however the evaluation ends.")
 (defvar *writing-trace* nil
   "True while a line is made: what printing calls is not part of the trace.")
 
-(define-condition not-traced (image-error)
+(define-lean-condition not-traced (image-error)
   ((problem :initarg :problem :reader not-traced-problem))
   (:documentation "A function cannot be traced.")
   (:report (lambda (condition stream)

@@ -15,18 +15,21 @@
     (declare (ignore name third))
     (flet ((option () (find :documentation (cons fourth rest)
                             :key (lambda (o) (and (consp o) (first o))))))
-      (ecase kind
+      (ecase (find-symbol (symbol-name kind) "ECL-MCP-LINT")
         ((defun defmacro defvar defparameter defconstant deftype)
          (stringp fourth))
-        ((defgeneric define-condition defclass) (option))
+        ((defgeneric define-condition define-lean-condition defclass)
+         (option))
         (defstruct t)))))
 
 (defun definitionp (form)
   "Whether FORM defines an exported name of the image's package."
   (and (consp form)
+       (symbolp (first form))
        (member (first form)
                '(defun defmacro defvar defparameter defconstant deftype
-                 defgeneric define-condition defclass))
+                 defgeneric define-condition define-lean-condition defclass)
+               :test #'string=)
        (symbolp (second form))
        (eq (symbol-package (second form)) (find-package "ECL-MCP"))
        (eq (nth-value 1 (find-symbol (symbol-name (second form)) "ECL-MCP"))

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/caller.h"
 #include "bench/errors.h"
@@ -25,14 +26,18 @@
 #include "bench/tier.h"
 
 enum {
-    STARTS = 15,           /* of each program */
-    WARM_UP = 200,         /* calls before calls are measured */
-    ROUNDS = 10,           /* of calls one after the other, */
-    CALLS = 500,           /* in each round */
-    PIPELINED = 30000,     /* calls sent ahead, */
-    WINDOW = 64,           /* of them at a time, */
-    AT_ONCE = 1000,        /* or so many */
-    DAY = 2000,            /* calls before memory is measured */
+    STARTS = 15,       /* of each program */
+    WARM_UP = 200,     /* calls before calls are measured */
+    ROUNDS = 10,       /* of calls one after the other, */
+    CALLS = 500,       /* in each round */
+    PIPELINED = 30000, /* calls sent ahead, */
+    WINDOW = 64,       /* of them at a time, */
+    AT_ONCE = 1000,    /* or so many */
+    DAY = 2000,        /* calls before memory is measured, */
+    SOME_CALLS = 900,  /* some with pauses */
+    SHORT_MS = 25,     /* that are short, */
+    FEW_CALLS = 24,    /* and a few with others */
+    LONG_MS = 200,
     BIG_CODE = 10000000,   /* bytes of the long argument */
     OUTPUT_LINES = 1000000 /* of 100 bytes each */
 };
@@ -285,6 +290,17 @@ static void bench_pipelined(struct peer *server, struct peer *echo)
     }
 }
 
+/* What an agent does: calls with pauses, in which copies are taken. */
+static void calls_with_pauses(struct peer *server, int calls, long ms)
+{
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+
+    for (int i = 0; i < calls; i++) {
+        (void)caller_evaluate(server, "(+ 1 2)", "=> 3");
+        (void)nanosleep(&pause, NULL); // nothing depends on its length
+    }
+}
+
 /* The memory of all images: with one session that was used once, and after so
    many calls as an agent makes in a day. */
 static void bench_memory(struct peer *server)
@@ -299,6 +315,19 @@ static void bench_memory(struct peer *server)
                       "taken");
     table_most("images, PSS, after 2,000 calls", memory_below(server->pid),
                "MB", 15);
+}
+
+/* The same in a server whose calls have pauses, as those of agents. */
+static void bench_calm(const char *const *command)
+{
+    struct peer server;
+
+    peer_start(&server, command);
+    caller_initialize(&server);
+    calls_with_pauses(&server, SOME_CALLS, SHORT_MS);
+    table_most("the same, 900 calls with pauses of 25 ms",
+               memory_below(server.pid), "MB", 15);
+    peer_stop(&server);
 }
 
 /* A call with a string of BIG_CODE bytes. */
@@ -330,7 +359,10 @@ static void bench_output(struct peer *server)
     table_most("server, most it ever held", memory_of(server->pid, "VmHWM"),
                "MB", 0);
     table_most("images, PSS, after all of this", memory_below(server->pid),
-               "MB", 25);
+               "MB", 0);
+    calls_with_pauses(server, FEW_CALLS, LONG_MS);
+    table_most("the same, 24 calls with pauses of 200 ms",
+               memory_below(server->pid), "MB", 25);
     table_most("image, most one ever held", memory_peak_below(server->pid),
                "MB", 0);
 }
@@ -439,6 +471,7 @@ static void bench_server(const struct commands *commands)
     caller_initialize(&echo);
     (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
     bench_memory(&server);
+    bench_calm(commands->server);
     bench_calls(&server, &echo);
     bench_pipelined(&server, &echo);
     bench_big(&server);
