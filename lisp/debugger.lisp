@@ -233,6 +233,8 @@ longer, or is being copied."
     (extend-stack)
     (set-heap-limit (+ *heap-limit* +frozen-heap-more+)))
   (setf *asked* (what-is-asked))
+  (unless (eq :describe (first *asked*))
+    (own-locks-again))
   (destructuring-bind (operation &key frames stopped frame code restart keep
                                  adopt)
       *asked*

@@ -236,6 +236,43 @@ MILLISECONDS."
   (ffi:c-inline (descriptor milliseconds) (:int :int) :bool
                 "ecl_mcp_readable(#0, #1)" :one-liner t))
 
+;;; Locks in a copy
+
+(ffi:clines "
+#include <gc/gc_mark.h>
+
+#if ECL_VERSION_NUMBER >= 230909 && defined(__GLIBC__)
+#define ECL_MCP_LOCKS_HAVE_OWNERS
+
+static void GC_CALLBACK ecl_mcp_own_lock(void *object, size_t size,
+                                         void *thread)
+{
+    cl_object o = object;
+
+    if (size >= sizeof(struct ecl_lock) && o->d.t == t_lock &&
+        o->lock.owner == (cl_object)thread)
+        o->lock.mutex.__data.__owner = gettid();
+}
+
+static void *ecl_mcp_own_locks(void *thread)
+{
+    GC_enumerate_reachable_objects_inner(ecl_mcp_own_lock, thread);
+    return NULL;
+}
+#endif
+")
+
+(defun own-locks-again ()
+  "In a copy of a process: makes the calling thread the owner of the locks that it
+held in the original. Since ECL 23.9 these are locks of the C library, which knows
+threads by numbers of the system: they are others in the copy."
+  (ffi:c-inline () () :void "{
+#ifdef ECL_MCP_LOCKS_HAVE_OWNERS
+    GC_gcollect(); /* only what it has seen is enumerated */
+    GC_call_with_alloc_lock(ecl_mcp_own_locks, ecl_process_env()->own_process);
+#endif
+  }" :one-liner nil))
+
 ;;; Threads
 
 (defun current-thread ()
