@@ -462,9 +462,13 @@ check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
 # Some compile libraries of Debian.
-check-server check-asan-server: export SUITE_SECONDS ?= 900
+check-server check-server-native check-asan-server: export SUITE_SECONDS ?= 900
 check-server: all $(LIBRARIES) $(WITHOUT) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
+
+check-server-native: all $(LIBRARIES) $(WITHOUT) ## the same while functions become native
+	$(suite) server-native node tests/server/run.mjs \
+	  --program '$(CURDIR)/$(SERVER) --native on'
 
 # The server with the fixtures of the suite instead of extras.c.
 CONFORMANCE := $(BUILD)/ecl-mcp-conformance
