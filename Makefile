@@ -265,7 +265,7 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 	+$(Q)$(MAKE) --no-print-directory $(jobs) all
 	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
-.PHONY: check check-suites tests $(SUITES:%=check-%) bench
+.PHONY: check check-suites tests $(SUITES:%=check-%) check-server-native bench
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
