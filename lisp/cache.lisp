@@ -59,17 +59,18 @@ compiler was loaded, which defines COMPILE-FILE anew."
     (setf *compile-file* (fdefinition 'compile-file))
     (replace-function 'compile-file #'compile-file-by-policy)))
 
-(defun install-compile ()
-  "Replaces COMPILE, until the compiler is loaded, with a function that loads it."
-  (let ((compile (fdefinition 'compile)))
+(defun install-loading (name)
+  "Replaces the function NAME of the compiler, until that is loaded, with one that
+loads it: that of ECL can be stopped in the middle of that."
+  (let ((original (fdefinition name)))
     (unless (or (bytecodes-compiler-p) (c-compiler-loaded-p))
       (replace-function
-       'compile
+       name
        (lambda (&rest arguments)
-         (replace-function 'compile compile)
+         (replace-function name original)
          (call-loading #'ensure-compiler)
          (install-compile-file)
-         (apply (fdefinition 'compile) arguments))))))
+         (apply (fdefinition name) arguments))))))
 
 ;;; The cache. image/cache.c says where it is. In it, each ECL and each compile
 ;;; policy has a folder, for code that was compiled with other settings would do

@@ -57,10 +57,45 @@ from which the next definitions come."
   "True when COMPILE and COMPILE-FILE work without a C compiler."
   (and (member :ecl-bytecmp *features*) t))
 
+(defvar *unfinished-modules* '()
+  "The names of ECL's modules whose loading has begun and did not end.")
+
+(defun own-module-p (module)
+  "True when MODULE, a string designator, is a file of ECL."
+  (ignore-errors
+   (probe-file (make-pathname :name (string-downcase (string module))
+                              :type "fas"
+                              :defaults (translate-logical-pathname
+                                         "SYS:")))))
+
+(defvar *hold-interrupt* nil
+  "A function that notes an interrupt by the supervisor, which is handled later,
+or NIL.")
+
+(defun call-loading-module (module function)
+  "Calls FUNCTION, which loads MODULE of ECL. It is loaded as a whole: half of
+the compiler is worse than none, and is taken for all of it. So interrupts wait,
+until the supervisor kills what does not end. MP:WITHOUT-INTERRUPTS is not enough:
+any UNWIND-PROTECT in C handles those that wait."
+  (let ((interrupted nil))
+    (push module *unfinished-modules*)
+    (unwind-protect
+         (let ((*hold-interrupt* (lambda () (setf interrupted t))))
+           (multiple-value-prog1 (funcall function)
+             (setf *unfinished-modules*
+                   (remove module *unfinished-modules*
+                           :test #'string-equal))))
+      (when interrupted
+        (handle-interrupt)))))
+
+(defun unfinished-module-p (module)
+  "True when loading MODULE of ECL has failed, and was not repeated since."
+  (member module *unfinished-modules* :test #'string-equal))
+
 (defun ensure-compiler ()
   "Loads ECL's compiler if necessary, and makes COMPILE-FILE use it."
   (unless (c-compiler-loaded-p)
-    (require "CMP"))
+    (call-loading-module "CMP" (lambda () (require "CMP"))))
   (when (bytecodes-compiler-p)
     (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
 
@@ -280,7 +315,8 @@ even so, but arguments are not shown."
 
 (defun c-compiler-loaded-p ()
   "True when ECL's compiler is loaded."
-  (and (find-symbol "COMPILER-PASS1" "C") t))
+  (and (find-symbol "COMPILER-PASS1" "C")
+       (not (unfinished-module-p "cmp"))))
 
 ;;; The C compiler
 

@@ -207,6 +207,7 @@ forms."
     (cond ((not (and evaluation (evaluation-open evaluation))) nil)
           ((not (main-thread-p))
            (interrupt-thread *main-thread* #'handle-interrupt))
+          (*hold-interrupt* (funcall *hold-interrupt*))
           (t
            (renew-number-registers)
            (case (incf (evaluation-interrupts evaluation))

@@ -136,16 +136,20 @@ that takes minutes and may fail."
 
 (defun install-require (require)
   "Replaces REQUIRE, the standard function, with one whose modules do not count
-as definitions of the user."
+as definitions of the user, and those of ECL are loaded as a whole."
   (replace-function
    'require
    (lambda (module &optional (pathnames nil given))
-     (let ((known (find-package "ASDF")))
+     (let ((known (and (find-package "ASDF")
+                       (not (unfinished-module-p "asdf")))))
        (multiple-value-prog1
-           (call-loading (lambda ()
-                           (if given
-                               (funcall require module pathnames)
-                               (funcall require module))))
+           (call-loading
+            (lambda ()
+              (cond (given (funcall require module pathnames))
+                    ((own-module-p module)
+                     (call-loading-module
+                      module (lambda () (funcall require module))))
+                    (t (funcall require module)))))
          (when (c-compiler-loaded-p)
            (install-compile-file))
          (when (and (not known) (find-package "ASDF"))
@@ -153,7 +157,7 @@ as definitions of the user."
 
 (defun ensure-asdf ()
   "Loads the ASDF that comes with ECL unless ASDF is loaded."
-  (unless (find-package "ASDF")
+  (when (or (not (find-package "ASDF")) (unfinished-module-p "asdf"))
     (unless (c-compiler-present-p)
       (use-bytecodes-compiler))
     (call-library "REQUIRE" "COMMON-LISP" "asdf")))

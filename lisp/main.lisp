@@ -72,7 +72,7 @@ are forked."
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
   (install-compile-file)
-  (install-compile)
+  (mapc #'install-loading '(compile compile-file-pathname disassemble))
   (setf *native* (rest (assoc (environment "ECL_MCP_NATIVE")
                               '(("on" . t) ("now" . :now))
                               :test #'equal)))
