@@ -18,5 +18,6 @@ rm ./*.deb
 # Emacs looks for its dumped state beside itself before it takes that of another.
 cp "$(find usr -name emacs.pdmp)" usr/bin/emacs-lucid.pdmp
 # Where tests/window looks for libraries, too.
-missing=$(LD_LIBRARY_PATH=$(dirname usr/lib/*/libxdo.so.3) ldd usr/bin/emacs-lucid | awk '/not found/ { print $1 }')
-[ -z "$missing" ] || echo "window-emacs: libraries are missing:" $missing
+missing=$(LD_LIBRARY_PATH=$(dirname usr/lib/*/libxdo.so.3) ldd usr/bin/emacs-lucid |
+    awk '/not found/ { printf " %s", $1 }')
+[ -z "$missing" ] || echo "window-emacs: libraries are missing:$missing"
