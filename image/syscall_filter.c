@@ -90,7 +90,7 @@ static int compare(const void *p, const void *q)
 static bool list_answers(const struct sandbox *sandbox, struct answer **list,
                          size_t *n)
 {
-    size_t most = 0;
+    size_t most = 1; // no table would be no answer
 
     *n = 0;
     for (size_t i = 0; i < syscall_groups_n; i++)

@@ -131,18 +131,16 @@ static void count(int signal)
     signals++;
 }
 
-/* The other process: a request of N bytes in parts, with a signal between. */
-static void send_parts(int link, const void *head, size_t n)
+/* The other process: sends the N bytes of REQUEST, each with a signal before.
+ */
+static _Noreturn void send_parts(int link, const char *request, size_t n)
 {
     struct timespec moment = {0, 1000000};
-    const char *p = head;
 
-    for (size_t i = 0; i < sizeof(struct head) + n; i++) {
-        const char c = i < sizeof(struct head) ? p[i] : 'x';
-
+    for (size_t i = 0; i < n; i++) {
         (void)kill(getppid(), SIGUSR1);
         (void)nanosleep(&moment, NULL);
-        if (send(link, &c, 1, MSG_NOSIGNAL) != 1)
+        if (send(link, request + i, 1, MSG_NOSIGNAL) != 1)
             _exit(1);
     }
     _exit(0);
@@ -151,6 +149,7 @@ static void send_parts(int link, const void *head, size_t n)
 static void a_request_outlives_signals(void **state)
 {
     const struct head head = {.text = 5};
+    char request[sizeof head + 5];
     struct sigaction action = {.sa_handler = count}; // no SA_RESTART
     struct sigaction before;
     struct frozen frozen;
@@ -164,8 +163,11 @@ static void a_request_outlives_signals(void **state)
     assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
     pid = fork();
     assert_true(pid >= 0);
-    if (pid == 0)
-        send_parts(link[1], &head, head.text);
+    if (pid == 0) {
+        memset(request, 'x', sizeof request);
+        memcpy(request, &head, sizeof head);
+        send_parts(link[1], request, sizeof request);
+    }
     frozen.link = link[0];
     assert_int_equal(frozen_request(&frozen, &text), ST_OK);
     assert_true(signals > 0);
