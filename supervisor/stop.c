@@ -172,8 +172,8 @@ bool stop_tend(struct session *session, bool ending, int64_t now)
         return true;
     }
     interrupt(image, call);
-    // an image that waits for a program may not hear the signal; after the end of
-    // the program it might, or not
+    // an image that waits for a program may not hear the signal; after the end
+    // of the program it might, or not
     if (image->stop.stage > STAGE_ASKED)
         process_limit_end_programs(session, call);
     return false;
