@@ -67,9 +67,11 @@ static void family_counts_without_first_threads(void **state)
    READY, which stays open as long as one of them lives. */
 static NO_RETURN void start_tree(int ready, int generations)
 {
-    for (int i = 0; i < 2 && generations > 0; i++)
-        if (fork() == 0)
-            start_tree(ready, generations - 1);
+    for (int born = 0; generations > 0 && born < 2; born++)
+        if (fork() == 0) { // which goes on as one of the next generation
+            generations--;
+            born = -1;
+        }
     (void)!write(ready, "", 1);
     for (;;)
         (void)pause();
