@@ -21,11 +21,13 @@ static bool find_start(const char *name, size_t *at)
     uint32_t hash = FNV_START;
 
     for (size_t i = 0; i < START; i++) {
-        unsigned char c = (unsigned char)name[i];
+        uint32_t c = (unsigned char)name[i];
 
         if (c == '\0' || c == '/' || c >= 0x80)
             return false;
-        hash = fnv_add(hash, c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        if (c >= 'A' && c <= 'Z')
+            c += 'a' - 'A';
+        hash = fnv_add(hash, c);
     }
     *at = (hash ^ hash >> 16) % LISTING_STARTS;
     return true;

@@ -177,6 +177,17 @@ that called it, such as MAPCAR."
   (mapcar (lambda (argument) (short-text argument +argument-characters+))
           arguments))
 
+(defun closes-over-nothing-p (function)
+  "True when FUNCTION, that of a frame, is global: the outermost variables of its
+environment are its own. Those of others may be variables around them."
+  (let ((name (frame-name function)))
+    (or (eq function name)
+        (and name
+             (symbolp name)
+             (fboundp name)
+             (eq (interpreted-version function)
+                 (interpreted-version (fdefinition name)))))))
+
 (defun frame-argument-texts (frame condition)
   "Returns the texts of the arguments with which the function of FRAME was
 called: those that its environment has, or else those that its caller seems to
@@ -192,11 +203,7 @@ have passed. CONDITION ended the evaluation."
                          names
                          (environment-arguments
                           names (frame-variables frame)
-                          (or (eq function name)
-                              (and global
-                                   (eq (interpreted-version function)
-                                       (interpreted-version
-                                        (fdefinition name)))))))))
+                          (closes-over-nothing-p function)))))
             (if (and (or (member "..." texts :test #'equal)
                          (typep condition 'program-error))
                      (frame-known frame)

@@ -168,16 +168,18 @@ The stack must stand."
 (defun ways-text (evaluation)
   "Returns a line for each way on from what ended EVALUATION, and one about those
 that need a frame; or NIL."
-  (let ((ways (ways-on evaluation)))
-    (and ways
-         (format nil "~{~a~^~%~}~:[~;~%With a frame: RETURN-FROM-FRAME gives its ~
-                      call these values, RESTART-FRAME makes it once more.~]"
-                 (loop for way in ways
-                       for number from 0
-                       collect (format nil "~d: ~a~@[: ~a~]" number
-                                       (way-name way) (way-report way)))
-                 (and (not (eq :thread (evaluation-phase evaluation)))
-                      (some #'frame-index (numbered-frames evaluation)))))))
+  (let ((lines (loop for way in (ways-on evaluation)
+                     for number from 0
+                     collect (format nil "~d: ~a~@[: ~a~]" number
+                                     (way-name way) (way-report way))))
+        (exits (and (exits-known-p)
+                    (not (eq :thread (evaluation-phase evaluation)))
+                    (some #'frame-index (numbered-frames evaluation)))))
+    (and (or lines exits)
+         (format nil "~{~a~^~%~}~@[~%~*~]~:[~;With a frame: RETURN-FROM-FRAME ~
+                      returns the values of code from its call, RESTART-FRAME ~
+                      makes it once more.~]"
+                 lines (and lines exits) exits))))
 
 (defun find-way (designator ways)
   "Returns that of WAYS which DESIGNATOR, a number or a name, means."

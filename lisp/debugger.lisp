@@ -277,6 +277,7 @@ FUNCTION returned."
     (with-session-streams ()
       (let ((*package* (or (evaluation-package evaluation) *package*))
             (*freezes* nil)
+            (*hold-interrupt* nil) ; that of a module that was being loaded
             (*read-suppress* nil))
         (setf *evaluation* inner)
         (let ((text (call-guarded inner
@@ -358,7 +359,8 @@ evaluated in FRAME before."
          (let* ((way (way-on designator frame code evaluation))
                 (values (and code
                              (evaluate-in-frame
-                              code (frame-numbered frame evaluation) inner))))
+                              code (code-frame designator frame evaluation)
+                              inner))))
            (values ""
                    way
                    (if (listp values) values '())

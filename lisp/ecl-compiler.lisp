@@ -60,23 +60,20 @@ from which the next definitions come."
 (defvar *unfinished-modules* '()
   "The names of ECL's modules whose loading has begun and did not end.")
 
-(defun own-module-p (module)
-  "True when MODULE, a string designator, is a file of ECL."
-  (ignore-errors
-   (probe-file (make-pathname :name (string-downcase (string module))
-                              :type "fas"
-                              :defaults (translate-logical-pathname
-                                         "SYS:")))))
+(defun whole-module-p (module)
+  "True when MODULE, a string designator, is one of ECL of which half is worse
+than none. Others, such as the one that installs Quicklisp, may take long."
+  (member (string module) '("asdf" "cmp") :test #'string-equal))
 
 (defvar *hold-interrupt* nil
   "A function that notes an interrupt by the supervisor, which is handled later,
 or NIL.")
 
-(defun call-loading-module (module function)
-  "Calls FUNCTION, which loads MODULE of ECL. It is loaded as a whole: half of
-the compiler is worse than none, and is taken for all of it. So interrupts wait,
-until the supervisor kills what does not end. MP:WITHOUT-INTERRUPTS is not enough:
-any UNWIND-PROTECT in C handles those that wait."
+(defun call-loading-module (module function &optional (then (constantly nil)))
+  "Calls FUNCTION, which loads MODULE of ECL, and then THEN, which makes it ours.
+Half of the compiler is worse than none, and is taken for all of it. So interrupts
+wait, until the supervisor kills what does not end. MP:WITHOUT-INTERRUPTS is not
+enough: any UNWIND-PROTECT in C handles those that wait."
   (let ((interrupted nil))
     (push module *unfinished-modules*)
     (unwind-protect
@@ -84,7 +81,8 @@ any UNWIND-PROTECT in C handles those that wait."
            (multiple-value-prog1 (funcall function)
              (setf *unfinished-modules*
                    (remove module *unfinished-modules*
-                           :test #'string-equal))))
+                           :test #'string-equal))
+             (funcall then)))
       (when interrupted
         (handle-interrupt)))))
 

@@ -145,7 +145,8 @@ copies each character several times. ORIGINAL reads strings in READTABLE."
     (if (and (>= (length text) +long-text+)
              (plain-string-p text)
              *strings-are-wide*
-             (eq reader (get-macro-character #\" *readtable*)))
+             (eq reader (get-macro-character #\" *readtable*))
+             (plain-escapes-p *readtable*))
         (read-cutting stream text *readtable* reader)
         (read stream nil stream))))
 

@@ -95,7 +95,8 @@ are now, or else what its caller seems to have passed."
           (if known
               (arguments-now parameters
                              (environment-arguments
-                              names (frame-variables frame) t))
+                              names (frame-variables frame)
+                              (closes-over-nothing-p (frame-function frame))))
               (values '() nil))
         (cond (found arguments)
               ((and (frame-known frame)
@@ -145,13 +146,25 @@ any."
                 (setf *exit* (cons function (if code values arguments)))
                 (leave-call (frame-index frame))))))
 
+(defun exit-p (designator number ways)
+  "True when DESIGNATOR, with the frame NUMBER or NIL, means to leave a frame, and
+none of WAYS."
+  (let ((name (exit-name designator)))
+    (and name
+         (or number (not (find name ways :key #'way-name
+                                         :test #'string-equal))))))
+
 (defun way-on (designator number code evaluation)
   "Returns the way on from what ended EVALUATION that DESIGNATOR means; NUMBER is
 that of a frame, or NIL; CODE gives it values, or is NIL."
-  (let ((name (exit-name designator))
-        (ways (ways-on evaluation)))
-    (if (and name
-             (or number (not (find name ways :key #'way-name
-                                             :test #'string-equal))))
-        (exit-way name number code evaluation)
+  (let ((ways (ways-on evaluation)))
+    (if (exit-p designator number ways)
+        (exit-way (exit-name designator) number code evaluation)
         (find-way designator ways))))
+
+(defun code-frame (designator number evaluation)
+  "Returns the frame in which the code for the way DESIGNATOR is evaluated: that
+which is left, or that with NUMBER."
+  (if (exit-p designator number (ways-on evaluation))
+      (frame-to-leave number evaluation)
+      (frame-numbered number evaluation)))

@@ -136,24 +136,25 @@ that takes minutes and may fail."
 
 (defun install-require (require)
   "Replaces REQUIRE, the standard function, with one whose modules do not count
-as definitions of the user, and those of ECL are loaded as a whole."
+as definitions of the user. ECL's compiler and ASDF are loaded as a whole, with
+what we change in them."
   (replace-function
    'require
-   (lambda (module &optional (pathnames nil given))
+   (lambda (module &rest pathnames)
      (let ((known (and (find-package "ASDF")
                        (not (unfinished-module-p "asdf")))))
-       (multiple-value-prog1
-           (call-loading
-            (lambda ()
-              (cond (given (funcall require module pathnames))
-                    ((own-module-p module)
-                     (call-loading-module
-                      module (lambda () (funcall require module))))
-                    (t (funcall require module)))))
-         (when (c-compiler-loaded-p)
-           (install-compile-file))
-         (when (and (not known) (find-package "ASDF"))
-           (adopt-asdf)))))))
+       (flet ((load-it ()
+                (call-loading (lambda ()
+                                (apply require module pathnames))))
+              (adopt ()
+                (when (c-compiler-loaded-p)
+                  (install-compile-file))
+                (when (and (not known) (find-package "ASDF"))
+                  (adopt-asdf))))
+         (if (and (not pathnames) (whole-module-p module))
+             (call-loading-module module #'load-it #'adopt)
+             (multiple-value-prog1 (load-it)
+               (adopt))))))))
 
 (defun ensure-asdf ()
   "Loads the ASDF that comes with ECL unless ASDF is loaded."

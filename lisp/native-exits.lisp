@@ -296,6 +296,16 @@ static cl_object ecl_mcp_try_to_leave(cl_index index, bool leave)
 }
 ")
 
+(defun exits-known-p ()
+  "True where it is known how calls can be left."
+  (ffi:c-inline () () :bool "
+#ifdef ECL_MCP_CAN_LEAVE
+    @(return) = true;
+#else
+    @(return) = false;
+#endif
+" :one-liner nil))
+
 (defun exit-problem (index)
   "Returns a text that says why the call at INDEX of the invocation history cannot
 be left, or NIL."

@@ -138,6 +138,27 @@ them then waits for memory hardly ever."
                  !ECL_ARRAY_HAS_FILL_POINTER_P(#0)"
                 :one-liner t))
 
+;;; Readtables
+
+(ffi:clines "
+static int ecl_mcp_has_plain_escapes(cl_object table)
+{
+    if (table->readtable.locked)
+        return 0;
+    for (int c = 0; c < 128; c++)
+        if ((table->readtable.table[c].syntax_type == cat_single_escape) !=
+            (c == '\\\\'))
+            return 0;
+    return 1;
+}
+")
+
+(defun plain-escapes-p (readtable)
+  "True when the backslash is the only single escape character of READTABLE in
+ASCII, and READTABLE can be changed."
+  (ffi:c-inline (readtable) (:object) :bool "ecl_mcp_has_plain_escapes(#0)"
+                :one-liner t))
+
 ;;; Children
 
 (ffi:clines "

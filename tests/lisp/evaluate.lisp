@@ -51,6 +51,26 @@ lines\")" "\"a\\\"b\\\\c\"" "(type-of \"abc\")" "#\\\" \"b\""
                (answers (make-string ecl-mcp::+long-text+
                                      :initial-element #\x))))))
 
+;; Strings are cut out only where they mean what they would mean to the reader.
+(session-test long-code-heeds-the-readtable
+  (let ((padding (make-string ecl-mcp::+long-text+ :initial-element #\x)))
+    (flet ((long (code)
+             (answer (coerce (format nil "~a~%; ~a" code padding)
+                             'simple-base-string))))
+      (is (search "\"abc\"" (long "\"abc\"")))
+      (answer "(defvar *kept* *readtable*)
+               (setf *readtable* (copy-readtable nil))
+               (set-syntax-from-char #\\! #\\\\)")
+      (is (search "3" (long "(length \"a!\"b\")")))
+      (answer "(setf *readtable* (with-standard-io-syntax *readtable*))")
+      (is (search "=> 3" (long "(length \"abc\")")))
+      (answer "(setf *readtable* *kept*)")
+      (let ((stream (make-string-input-stream "\"abc\" 1")))
+        (read-char stream)
+        (is (equal "abc" (ecl-mcp::cut-string
+                          (coerce "\"abc\" 1" 'simple-base-string) stream)))
+        (is (eql 1 (read stream)))))))
+
 (session-test evaluate-says-which-form-failed
   (failures-of
     ("(car 1)" "[ERROR] SIMPLE-TYPE-ERROR
