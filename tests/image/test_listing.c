@@ -47,7 +47,7 @@ static struct listing list_of(const char *const *names)
 static void a_listing_has_all_entries(void **state)
 {
     const char *names[1000 + 1] = {NULL};
-    char texts[1000][16];
+    char texts[1000][sizeof "entry-" + 11];
     struct listing listing;
 
     (void)state;
