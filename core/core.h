@@ -100,7 +100,8 @@ bool core_wants_input(const struct core *core);
 void core_settle(struct core *core, int64_t now_ms);
 
 /* Stops the evaluations of all others that share the images, if this core owns
-   the images. Their answers say that the user stopped them. */
+   the images. Their answers say that the user stopped them. While the core
+   writes a frame, they are stopped after it. */
 void core_stop_others(struct core *core);
 
 /* Finishes: the client closed its input, or the host was told to end. Running
