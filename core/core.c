@@ -427,6 +427,11 @@ bool core_wants_input(const struct core *core)
     return !core->finishing && core_wants_editor(core);
 }
 
+bool core_is_behind(const struct core *core)
+{
+    return core->output.n + core->later.n >= LIMIT_OUTPUT_BACKLOG;
+}
+
 void core_stop_others(struct core *core)
 {
     core->stopping_others = true;

@@ -267,6 +267,31 @@ static void core_keeps_what_comes_while_it_is_busy(void **state)
                   "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…}\n" PONG);
 }
 
+/* A host that feeds a core while it is busy can tell that too much waits. */
+static void core_tells_how_much_waits_while_it_is_busy(void **state)
+{
+    (void)state;
+    static char text[LIMIT_OUTPUT_BACKLOG];
+
+    begin("2025-11-25");
+    memset(text, ' ', sizeof text);
+    memcpy(text, "[1", 2);
+    text[sizeof text - 2] = ']';
+    text[sizeof text - 1] = '\n';
+    core_feed(client.core, text, sizeof text, 0);
+    assert_memory(!core_wants_input(client.core));
+    assert_memory(core_output(client.core)->n == 0);
+    memset(text, ' ', sizeof text);
+    core_feed(client.core, text, sizeof text - 1, 0);
+    assert_memory(!core_is_behind(client.core));
+    core_feed(client.core, "\n", 1, 0);
+    assert_memory(core_is_behind(client.core));
+    while (core_deadline(client.core, 0) == 0)
+        core_tick(client.core, 0);
+    assert_memory(!core_is_behind(client.core));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":…}");
+}
+
 /* Others are stopped while a call is being written: its frame stays whole. */
 static void core_stops_others_between_two_frames(void **state)
 {
@@ -445,6 +470,7 @@ int main(void)
         TEST(core_carries_large_texts),
         TEST(core_writes_large_answers_in_steps),
         TEST(core_keeps_what_comes_while_it_is_busy),
+        TEST(core_tells_how_much_waits_while_it_is_busy),
         TEST(core_stops_others_between_two_frames),
         TEST(core_handles_many_messages_in_steps),
         TEST(core_finishes),
