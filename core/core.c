@@ -63,6 +63,7 @@ struct core {
     struct sessions sessions;
     struct editor editor;
     struct mcp *mcp;
+    bool stopping_others; /* once no frame is half written */
     bool finishing;
     int64_t deadline_ms; /* when calls are stopped, while finishing */
 };
@@ -290,15 +291,31 @@ static bool is_busy(const struct core *core)
     return core->doing != DOING_NOTHING;
 }
 
+/* Whether something in the buffers may be half written. */
+static bool is_writing(const struct core *core)
+{
+    return is_busy(core) && !core->between;
+}
+
+/* Stops the others, if that is wanted and no frame is half written. */
+static void stop_others(struct core *core)
+{
+    if (!core->stopping_others || is_writing(core))
+        return;
+    core->stopping_others = false;
+    image_stop_others(&core->image);
+}
+
 static void go_on(struct core *core)
 {
-    if (!strand_go_on(core->strand))
-        return;
-    core->arena.strand = NULL;
-    arena_release(&core->arena);
-    if (core->doing == DOING_REPLIES)
-        buf_trim(&core->frames, IDLE_STORAGE);
-    core->doing = DOING_NOTHING;
+    if (strand_go_on(core->strand)) {
+        core->arena.strand = NULL;
+        arena_release(&core->arena);
+        if (core->doing == DOING_REPLIES)
+            buf_trim(&core->frames, IDLE_STORAGE);
+        core->doing = DOING_NOTHING;
+    }
+    stop_others(core);
 }
 
 static void begin(struct core *core, enum doing doing, int64_t now_ms)
@@ -410,9 +427,15 @@ bool core_wants_input(const struct core *core)
     return !core->finishing && core_wants_editor(core);
 }
 
+bool core_is_behind(const struct core *core)
+{
+    return core->output.n + core->later.n >= LIMIT_OUTPUT_BACKLOG;
+}
+
 void core_stop_others(struct core *core)
 {
-    image_stop_others(&core->image);
+    core->stopping_others = true;
+    stop_others(core);
 }
 
 void core_finish(struct core *core, int64_t grace_ms, int64_t now_ms)
@@ -473,7 +496,7 @@ void core_note_turn(struct core *core, int64_t us, int64_t cpu_us)
 /* BUF, or an empty one while something in it may be half written. */
 static struct buf *shown(struct core *core, struct buf *buf)
 {
-    return !is_busy(core) || core->between ? buf : &core->hidden;
+    return is_writing(core) ? &core->hidden : buf;
 }
 
 struct buf *core_output(struct core *core)

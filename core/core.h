@@ -5,7 +5,7 @@
    nothing, reads no clock, owns no descriptor and never ends the process.
 
    A host runs this loop:
-   - While core_wants_input, it reads from the client, at most 64 KiB at a time
+   - While core_wants_input, it reads from the client, about 64 KiB at a time
      (the answers to one core_feed pile up), and passes that to core_feed.
    - After every call of a function here it sends the bytes of core_output to
      the client and those of core_image_output to the supervisor, as many as
@@ -95,12 +95,18 @@ void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms);
  */
 bool core_wants_input(const struct core *core);
 
+/* Whether LIMIT_OUTPUT_BACKLOG bytes or more wait: answers that the client has
+   not taken, and what it has sent while the core was at work. A host that does
+   not ask core_wants_input should take nothing from the client then. */
+bool core_is_behind(const struct core *core);
+
 /* Does at once all that is left to do of what came in. For a host whose caller
    waits for the answers; others leave it to core_tick. */
 void core_settle(struct core *core, int64_t now_ms);
 
 /* Stops the evaluations of all others that share the images, if this core owns
-   the images. Their answers say that the user stopped them. */
+   the images. Their answers say that the user stopped them. While the core
+   writes a frame, they are stopped after it. */
 void core_stop_others(struct core *core);
 
 /* Finishes: the client closed its input, or the host was told to end. Running

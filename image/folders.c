@@ -119,10 +119,20 @@ int folders_find(const char *path)
     return fd;
 }
 
+/* Whether PATH has no names that are empty, or a dot alone. */
+static bool is_plain(const char *path)
+{
+    size_t n = strlen(path);
+
+    return !strstr(path, "//") && !strstr(path, "/./") && n > 0 &&
+           path[n - 1] != '/' &&
+           (n < 2 || path[n - 1] != '.' || path[n - 2] != '/');
+}
+
 bool folders_lead_straight(const char *path)
 {
-    int fd = find_at_once(AT_FDCWD, path, 0);
-    bool straight = fd >= 0 || errno == ENOENT;
+    int fd = is_plain(path) ? find_at_once(AT_FDCWD, path, 0) : -1;
+    bool straight = is_plain(path) && (fd >= 0 || errno == ENOENT);
 
     if (fd >= 0)
         (void)close(fd); // was only a name

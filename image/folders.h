@@ -17,7 +17,8 @@ int folders_find(const char *path);
 int folders_find_below(int folder, const char *path, bool making);
 
 /* Whether no link is on the absolute PATH, which has no "..", as far as it
-   exists. False, too, when the system does not tell. */
+   exists, so that this is its only name. False, too, when it has slashes or
+   single dots that name nothing, or when the system does not tell. */
 bool folders_lead_straight(const char *path);
 
 #endif

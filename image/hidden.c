@@ -442,20 +442,50 @@ static void hide_home(struct hidden *hidden, const struct home *home,
         hide_in_home(hidden, path, listing, sandbox, places);
 }
 
+/* Copies the absolute path FROM without slashes and single dots that name
+   nothing: all that looks at a path of ours does so name by name. False when it
+   is no such path, too long, or the root. */
+static bool copy_plain(char path[SANDBOX_PATH], const char *from)
+{
+    size_t n = 0;
+
+    if (from[0] != '/' || strlen(from) >= SANDBOX_PATH)
+        return false;
+    while (*from != '\0') {
+        size_t name_n = strcspn(from, "/");
+
+        if (name_n > 0 && !(name_n == 1 && from[0] == '.')) {
+            path[n++] = '/';
+            memcpy(path + n, from, name_n);
+            n += name_n;
+        }
+        from += name_n;
+        from += strspn(from, "/");
+    }
+    path[n] = '\0';
+    return n > 0;
+}
+
 /* Hides the tickets that exist, also where CACHE says. Their folder does not
    count as looked at: it changes all the time. */
 static void hide_tickets(struct hidden *hidden, const char *cache)
 {
     size_t left = LIMIT_SECRET_NAMES;
+    bool one_of_many = cache && strncmp(cache, "DIR::", 5) == 0;
+    char path[SANDBOX_PATH];
+    char *slash;
 
     hide_entries(hidden, TICKETS, TICKET, NULL, &left);
-    if (cache && strncmp(cache, "FILE:", 5) == 0)
+    if (one_of_many || (cache && strncmp(cache, "FILE:", 5) == 0))
         cache += 5;
     else if (cache && strncmp(cache, "DIR:", 4) == 0)
         cache += 4;
-    if (cache && cache[0] == '/' && cache[1] != '\0' &&
-        strlen(cache) < SANDBOX_PATH)
-        hide(hidden, cache, true);
+    if (!cache || !copy_plain(path, cache))
+        return;
+    slash = strrchr(path, '/');
+    if (one_of_many && slash > path)
+        *slash = '\0'; // the others are beside it
+    hide(hidden, path, true);
 }
 
 /* Adds the secrets of the homes, and the tickets. */

@@ -12,8 +12,9 @@
 #include "module/handle.h"
 #include "module/values.h"
 
-/* Bytes that a core is fed at once. */
-#define CHUNK ((size_t)64 * 1024)
+/* Bytes of storage that buffers hold on to once their bytes are taken: what
+   common answers need. */
+#define IDLE_STORAGE ((size_t)64 * 1024)
 
 #define NIL value_symbol(SYM_NIL)
 
@@ -63,9 +64,10 @@ static enum symbol get_peer(emacs_env *env, emacs_value value)
 static bool may_feed(emacs_env *env, const struct handle *handle,
                      enum symbol peer, emacs_value value)
 {
-    if (peer == SYM_CLIENT &&
-        core_output(handle->core)->n >= LIMIT_OUTPUT_BACKLOG) {
-        signal_error(env, "%u bytes of answers wait; take them first",
+    if (peer == SYM_CLIENT && core_is_behind(handle->core)) {
+        signal_error(env,
+                     "%u bytes from or for the client wait; tick, and take the "
+                     "answers first",
                      LIMIT_OUTPUT_BACKLOG);
         return false;
     }
@@ -181,7 +183,7 @@ static emacs_value take_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
         return NIL;
     emacs_value bytes = value_unibyte(env, buf_view(from));
     if (is_fine(env)) {
-        buf_trim(from, CHUNK);
+        buf_trim(from, IDLE_STORAGE);
         buf_reset(from);
     }
     return bytes;
@@ -344,9 +346,10 @@ const struct function FUNCTIONS_CORE[] = {
      "multibyte string becomes UTF-8.  What CORE then has to say to any\n"
      "peer, `ecl-mcp-module-take' returns.\n"
      "Signal `ecl-mcp-error' when CORE is closed, or when megabytes for the\n"
-     "client have not been taken.  Signal it, too, when what came from\n"
-     "`image' is invalid or of another version: CORE then refuses calls\n"
-     "until `ecl-mcp-module-image-lost' says that the process has ended.\n"
+     "client have not been taken, or what it sent before still waits while\n"
+     "CORE is at work.  Signal it, too, when what came from `image' is\n"
+     "invalid or of another version: CORE then refuses calls until\n"
+     "`ecl-mcp-module-image-lost' says that the process has ended.\n"
      "\n(fn CORE PEER BYTES)"},
     {"ecl-mcp-module-image-lost", 2, lose_image,
      "Tell CORE that the process which keeps the Lisp images has ended.\n"

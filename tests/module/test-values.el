@@ -255,12 +255,29 @@
   (let* ((core (test-core))
          (line "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
          (lines (apply #'concat (make-list 1000 line))))
-    (test-sentence "4194304 bytes of answers wait"
+    (test-sentence "4194304 bytes from or for the client wait"
       (dotimes (_ 1000)
         (ecl-mcp-module-feed core 'client lines)))
     (should (> (length (ecl-mcp-module-take core 'client)) 4194304))
     (ecl-mcp-module-feed core 'client line)
     (should (stringp (ecl-mcp-module-take core 'client)))
+    (ecl-mcp-module-close core)))
+
+(ert-deftest module-feeds-no-more-than-it-works-off ()
+  (let* ((core (test-core))
+         (values (string-join (make-list 250000 "\"0123456789abcdef\"") ","))
+         (line (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\","
+                       "\"params\":[" values "]}\n"))
+         (answer nil) (turns 0))
+    (ecl-mcp-module-feed core 'client (apply #'concat (make-list 8 line)))
+    (ecl-mcp-module-feed core 'client (make-string 4194304 ?\s))
+    (test-sentence "4194304 bytes from or for the client wait"
+      (ecl-mcp-module-feed core 'client "\n"))
+    (while (< (cl-count ?\n answer) 8)
+      (should (< (cl-incf turns) 10000))
+      (ecl-mcp-module-tick core)
+      (setq answer (concat answer (ecl-mcp-module-take core 'client))))
+    (ecl-mcp-module-feed core 'client "\n")
     (ecl-mcp-module-close core)))
 
 (ert-deftest module-pauses-in-long-messages ()

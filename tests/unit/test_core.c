@@ -14,21 +14,27 @@ static void begin(const char *version)
     client_initialize(version);
 }
 
-/* Sends a call of evaluate-lisp with ID and a code of N letters. */
-static void send_code(int id, size_t n)
+/* Appends a call of evaluate-lisp with ID and a code of N letters to LINE. */
+static void append_code(struct buf *line, int id, size_t n)
 {
-    struct buf line = BUF_EMPTY;
-    buf_printf(&line,
+    buf_printf(line,
                "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
                "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":"
                "{\"code\":\"",
                id);
-    char *to = buf_reserve(&line, n);
+    char *to = buf_reserve(line, n);
     if (to) {
         memset(to, 'x', n);
-        line.n += n;
+        line->n += n;
     }
-    buf_str(&line, STR("\"}}}\n"));
+    buf_str(line, STR("\"}}}\n"));
+}
+
+/* Sends such a call. */
+static void send_code(int id, size_t n)
+{
+    struct buf line = BUF_EMPTY;
+    append_code(&line, id, n);
     bool good = !buf_failed(&line);
     if (good)
         core_feed(client.core, line.p, line.n, client.now_ms);
@@ -261,6 +267,68 @@ static void core_keeps_what_comes_while_it_is_busy(void **state)
                   "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…}\n" PONG);
 }
 
+/* A host that feeds a core while it is busy can tell that too much waits. */
+static void core_tells_how_much_waits_while_it_is_busy(void **state)
+{
+    (void)state;
+    static char text[LIMIT_OUTPUT_BACKLOG];
+
+    begin("2025-11-25");
+    memset(text, ' ', sizeof text);
+    memcpy(text, "[1", 2);
+    text[sizeof text - 2] = ']';
+    text[sizeof text - 1] = '\n';
+    core_feed(client.core, text, sizeof text, 0);
+    assert_memory(!core_wants_input(client.core));
+    assert_memory(core_output(client.core)->n == 0);
+    memset(text, ' ', sizeof text);
+    core_feed(client.core, text, sizeof text - 1, 0);
+    assert_memory(!core_is_behind(client.core));
+    core_feed(client.core, "\n", 1, 0);
+    assert_memory(core_is_behind(client.core));
+    while (core_deadline(client.core, 0) == 0)
+        core_tick(client.core, 0);
+    assert_memory(!core_is_behind(client.core));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":…}");
+}
+
+/* Others are stopped while a call is being written: its frame stays whole. */
+static void core_stops_others_between_two_frames(void **state)
+{
+    (void)state;
+    const size_t large = 12u * 1024 * 1024;
+    struct buf line = BUF_EMPTY;
+    struct str body;
+    struct str text = STR("");
+    size_t stops = 0;
+
+    begin("2025-11-25");
+    send_code(1, 1);
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
+    append_code(&line, 2, large);
+    bool good = !buf_failed(&line);
+    if (good)
+        core_feed(client.core, line.p, line.n, 0);
+    buf_release(&line);
+    assert_memory(good);
+    while (core_deadline(client.core, 0) == 0) {
+        core_stop_others(client.core); // before, in and after the frame
+        core_tick(client.core, 0);
+    }
+    while (core_image_output(client.core)->n > 0) {
+        struct wire_head head = client_frame(&body);
+
+        stops += head.kind == WIRE_STOP && head.id == 0;
+        while (head.kind == WIRE_CALL && body.n > 0)
+            if (wire_take_string(&body, &text) != ST_OK) {
+                int64_t n;
+                assert_ok(wire_take_int(&body, &n));
+            }
+    }
+    assert_memory(stops > 0);
+    assert_memory(text.n == large);
+}
+
 /* Many messages that come at once are not all handled at once, and what was
    answered goes out. */
 static void core_handles_many_messages_in_steps(void **state)
@@ -402,6 +470,8 @@ int main(void)
         TEST(core_carries_large_texts),
         TEST(core_writes_large_answers_in_steps),
         TEST(core_keeps_what_comes_while_it_is_busy),
+        TEST(core_tells_how_much_waits_while_it_is_busy),
+        TEST(core_stops_others_between_two_frames),
         TEST(core_handles_many_messages_in_steps),
         TEST(core_finishes),
         TEST(core_does_not_wait_for_cancelled_calls),

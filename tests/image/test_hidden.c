@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of hidden.c: what is hidden where KRB5CCNAME says that tickets are, and
+   of folders_lead_straight. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "image/folders.h"
+#include "image/hidden.h"
+
+#define TEXT 256
+
+/* A "%s" stands for the folder of this test. */
+struct cache {
+    const char *variable;
+    const char *hidden; /* NULL: nothing more than without the variable */
+};
+
+static const struct cache caches[] = {
+    {"%s/dir/tkt", "%s/dir/tkt"},
+    {"FILE:%s/dir/tkt", "%s/dir/tkt"},
+    {"FILE:/%s//dir/./tkt", "%s/dir/tkt"},
+    {"FILE:%s/none/", "%s/none"}, // may come later
+    {"DIR:%s/dir", "%s/dir"},
+    {"DIR:%s/dir/", "%s/dir"},
+    {"DIR:%s/dir//", "%s/dir"},
+    {"DIR:%s/dir/.", "%s/dir"},
+    {"DIR:%s/link/", "%s/link"},
+    {"DIR:%s/link/", "%s/dir"}, // to which it leads
+    {"DIR::%s/dir/tkt", "%s/dir"},
+    {"DIR::%s/dir/tkt/", "%s/dir"},
+    {"DIR::/tkt", "/tkt"}, // never the whole system
+    {"DIR:/", NULL},
+    {"DIR:/.//", NULL},
+    {"DIR::", NULL},
+    {"FILE:dir/tkt", NULL},
+    {"KEYRING:%s/dir/tkt", NULL},
+};
+
+static char root[] = "/tmp/ecl-mcp-hidden-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(root) && chdir(root) == 0 && mkdir("dir", 0700) == 0 &&
+                   symlink("dir", "link") == 0
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink("link") == 0 && rmdir("dir") == 0 && chdir("/") == 0 &&
+                   rmdir(root) == 0
+               ? 0
+               : -1;
+}
+
+/* Fills in the folder of this test. */
+static const char *filled(char text[TEXT], const char *pattern)
+{
+    const char *mark = strstr(pattern, "%s");
+    int n = mark ? snprintf(text, TEXT, "%.*s%s%s", (int)(mark - pattern),
+                            pattern, root, mark + 2)
+                 : snprintf(text, TEXT, "%s", pattern);
+
+    assert_in_range(n, 1, TEXT - 1);
+    return text;
+}
+
+static struct hidden hidden_with(const char *tickets)
+{
+    static struct sandbox_places places; // large
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct hidden hidden;
+
+    places.tickets = tickets;
+    assert_int_equal(hidden_find(&hidden, &sandbox, &places, NULL), ST_OK);
+    return hidden;
+}
+
+static void tickets_are_hidden_however_written(void **state)
+{
+    struct hidden none = hidden_with(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        const struct cache *cache = &caches[i];
+        char variable[TEXT];
+        char wanted[TEXT];
+        struct hidden hidden = hidden_with(filled(variable, cache->variable));
+        bool found = false;
+
+        for (size_t j = 0; cache->hidden && j < hidden.secrets.n; j++)
+            if (strcmp(hidden.secrets.list[j].name,
+                       filled(wanted, cache->hidden)) == 0)
+                found = true;
+        if (cache->hidden && !found)
+            fail_msg("%s does not hide %s", variable, wanted);
+        if (!cache->hidden)
+            assert_int_equal(hidden.secrets.n, none.secrets.n);
+        hidden_release(&hidden);
+    }
+    hidden_release(&none);
+}
+
+/* What is not the only name of a file leads to it in another way. */
+static void only_plain_paths_lead_straight(void **state)
+{
+    static const char *const crooked[] = {"%s/link",  "%s/link/tkt", "%s//dir",
+                                          "/%s/dir",  "%s/./dir",    "%s/dir/",
+                                          "%s/dir/.", "%s/none/"};
+    char path[TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof crooked / sizeof *crooked; i++)
+        if (folders_lead_straight(filled(path, crooked[i])))
+            fail_msg("%s leads straight", path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tickets_are_hidden_however_written),
+        cmocka_unit_test(only_plain_paths_lead_straight),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
