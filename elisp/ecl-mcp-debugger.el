@@ -60,29 +60,58 @@ show all frames that are kept."
            (message "%s" said))))
      :session session)))
 
+;;;; Reading
 
-;;;; Restarts
+;; Another error may be drawn here while the minibuffer reads, also by itself, and
+;; the buffer may be killed.
+
+(defun ecl-mcp-debugger--shows-p (buffer number session)
+  "Whether BUFFER is there and shows the error NUMBER of SESSION."
+  (and (buffer-live-p buffer)
+       (eql number (buffer-local-value 'ecl-mcp-debugger--error buffer))
+       (equal session (buffer-local-value 'ecl-mcp-eval-session buffer))))
+
+(defun ecl-mcp-debugger--reading (reader then)
+  "Call THEN with what READER reads, and the frame at point before that, or nil.
+It is called in this buffer, unless that no longer shows the same error."
+  (let* ((buffer (current-buffer))
+         (number (or ecl-mcp-debugger--error
+                     (user-error "This buffer shows no frozen error")))
+         (session ecl-mcp-eval-session)
+         (frame (ecl-mcp-debugger--frame))
+         (value (funcall reader)))
+    (unless (ecl-mcp-debugger--shows-p buffer number session)
+      (user-error "The debugger no longer shows error %d, so nothing was done"
+                  number))
+    (with-current-buffer buffer
+      (funcall then value frame))))
 
 (defun ecl-mcp-debugger--read-code (prompt)
   "Read code with PROMPT; nil if it is blank."
   (let ((code (read-string prompt nil 'ecl-mcp-debugger-history)))
     (and (not (string-blank-p code)) code)))
 
-(defun ecl-mcp-debugger--finish (arguments name buffer answer)
-  "Show ANSWER to invoke-restart with ARGUMENTS, of the restart NAME, in BUFFER."
+(defun ecl-mcp-debugger--read-needed (prompt)
+  "Read code with PROMPT; it must not be blank."
+  (or (ecl-mcp-debugger--read-code prompt)
+      (user-error "There is nothing to evaluate")))
+
+;;;; Restarts
+
+(defun ecl-mcp-debugger--finish (arguments name buffer session answer)
+  "Show ANSWER to invoke-restart with ARGUMENTS, of the restart NAME, in BUFFER.
+The error is one of SESSION."
   (run-hooks 'ecl-mcp-evaluated-hook)
   (let ((text (or (plist-get answer :content) (plist-get answer :error)
-                  "No answer."))
-        (number (alist-get 'error arguments)))
+                  "No answer.")))
     (cond
-     ((or (not (buffer-live-p buffer))
-          (not (eql number (buffer-local-value 'ecl-mcp-debugger--error buffer))))
+     ((not (ecl-mcp-debugger--shows-p buffer (alist-get 'error arguments) session))
       (ecl-mcp-eval--show-answer name answer))
      ((string-match "^; In a copy of error [0-9]+, which goes on as error \\([0-9]+\\):"
                     text)
       (let ((next (string-to-number (match-string 1 text))))
         (ecl-mcp-debugger--show
-         next (buffer-local-value 'ecl-mcp-eval-session buffer)
+         next session
          (format "ecl-mcp: %s ended in another error: this is error %d; \
 the session is unchanged"
                  name next))))
@@ -103,24 +132,28 @@ the session"
 
 (defun ecl-mcp-debugger--invoke (name arguments)
   "Take the restart NAME with ARGUMENTS of the tool, and show what comes of it."
-  (let ((buffer (current-buffer)))
+  (let ((buffer (current-buffer))
+        (session ecl-mcp-eval-session))
     (ecl-mcp-eval--start
      (format "taking restart %s" name) "invoke-restart" arguments
      (lambda (answer)
-       (ecl-mcp-debugger--finish arguments name buffer answer)))))
+       (ecl-mcp-debugger--finish arguments name buffer session answer))
+     :session session)))
 
 (defun ecl-mcp-debugger--take (name restart prompt)
   "Take RESTART, a number or name as text, which is called NAME, in a copy.
 With PROMPT, read code that is evaluated in the frame at point first, and gives
 the values."
-  (let ((frame (ecl-mcp-debugger--frame))
-        (code (and prompt (ecl-mcp-debugger--read-code prompt))))
-    (ecl-mcp-debugger--invoke
-     name
-     `((restart . ,restart) (error . ,ecl-mcp-debugger--error)
-       ,@(and frame (or code (string-suffix-p "-frame" restart)) `((frame . ,frame)))
-       ,@(and code `((code . ,code)))
-       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))))
+  (ecl-mcp-debugger--reading
+   (lambda () (and prompt (ecl-mcp-debugger--read-code prompt)))
+   (lambda (code frame)
+     (ecl-mcp-debugger--invoke
+      name
+      `((restart . ,restart) (error . ,ecl-mcp-debugger--error)
+        ,@(and frame (or code (string-suffix-p "-frame" restart))
+               `((frame . ,frame)))
+        ,@(and code `((code . ,code)))
+        ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout))))))))
 
 (defun ecl-mcp-debugger--restart (number &optional ask)
   "Take the restart NUMBER, a text, in a copy.
@@ -148,10 +181,10 @@ that is evaluated first."
   (interactive "P")
   (let ((digit (and (memq last-command-event (number-sequence ?0 ?9))
                     (char-to-string last-command-event))))
-    (ecl-mcp-debugger--restart
-     (or digit
-         (completing-read "Restart: " ecl-mcp-debugger--restarts nil t))
-     ask)))
+    (ecl-mcp-debugger--reading
+     (lambda ()
+       (or digit (completing-read "Restart: " ecl-mcp-debugger--restarts nil t)))
+     (lambda (number _) (ecl-mcp-debugger--restart number ask)))))
 
 (defun ecl-mcp-debugger-retry (ask)
   "Evaluate the form that failed once more, in a copy.
@@ -191,8 +224,12 @@ With a prefix argument, ASK for code that is evaluated first."
   (pcase-let ((`(,name . ,arguments)
                (or ecl-mcp-debugger--outcome
                    (user-error "Take a restart first; no outcome is here to adopt"))))
-    (when (y-or-n-p (format "Take %s again, and make its outcome the session? " name))
-      (ecl-mcp-debugger--invoke name (append arguments '((adopt . t)))))))
+    (ecl-mcp-debugger--reading
+     (lambda ()
+       (y-or-n-p (format "Take %s again, and make its outcome the session? " name)))
+     (lambda (yes _)
+       (when yes
+         (ecl-mcp-debugger--invoke name (append arguments '((adopt . t)))))))))
 
 ;;;; Frames
 
@@ -259,26 +296,28 @@ STEP finds the next one from a place: `next-button' or `previous-button'."
                           "No frame comes before")
   (ecl-mcp-debugger--details))
 
-(defun ecl-mcp-debugger--evaluate (code handler)
-  "Evaluate CODE in the frame at point, in a copy; HANDLER gets the answer.
-Elsewhere, it is the innermost frame with variables."
-  (let ((frame (ecl-mcp-debugger--frame)))
-    (ecl-mcp-eval--start
-     (concat "evaluating " (ecl-mcp-eval--one-line code 40)) "evaluate-in-frame"
-     `((code . ,code) (error . ,ecl-mcp-debugger--error)
-       ,@(and frame `((frame . ,frame)))
-       ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout))))
-     handler)))
+(defun ecl-mcp-debugger--evaluate (code frame handler)
+  "Evaluate CODE in FRAME, in a copy; HANDLER gets the answer.
+If FRAME is nil, it is the innermost frame with variables."
+  (ecl-mcp-eval--start
+   (concat "evaluating " (ecl-mcp-eval--one-line code 40)) "evaluate-in-frame"
+   `((code . ,code) (error . ,ecl-mcp-debugger--error)
+     ,@(and frame `((frame . ,frame)))
+     ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout))))
+   handler
+   :session ecl-mcp-eval-session))
 
-(defun ecl-mcp-debugger--show-answer (answer)
-  "Show ANSWER to code in a frame."
-  (ecl-mcp-eval--show-answer "evaluating in a frame" answer))
-
-(defun ecl-mcp-debugger-evaluate (code)
-  "Evaluate CODE with the variables of the frame at point, in a copy."
-  (interactive (list (or (ecl-mcp-debugger--read-code "Evaluate in the frame: ")
-                         (user-error "There is nothing to evaluate"))))
-  (ecl-mcp-debugger--evaluate code #'ecl-mcp-debugger--show-answer))
+(defun ecl-mcp-debugger-evaluate (&optional code)
+  "Evaluate CODE with the variables of the frame at point, in a copy.
+CODE is read in the minibuffer by default."
+  (interactive)
+  (ecl-mcp-debugger--reading
+   (lambda () (or code (ecl-mcp-debugger--read-needed "Evaluate in the frame: ")))
+   (lambda (code frame)
+     (ecl-mcp-debugger--evaluate
+      code frame
+      (lambda (answer)
+        (ecl-mcp-eval--show-answer "evaluating in a frame" answer))))))
 
 (defun ecl-mcp-debugger--variable ()
   "The name of the variable at point, or nil."
@@ -288,16 +327,21 @@ Elsewhere, it is the innermost frame with variables."
          (looking-at ecl-mcp-debugger--variable-regexp)
          (match-string-no-properties 1))))
 
-(defun ecl-mcp-debugger-inspect (expression)
-  "Inspect the value of EXPRESSION, with the variables of the frame at point."
-  (interactive
-   (let ((default (ecl-mcp-debugger--variable)))
-     (list (read-string (format-prompt "Inspect in the frame" default)
+(defun ecl-mcp-debugger-inspect (&optional expression)
+  "Inspect the value of EXPRESSION, with the variables of the frame at point.
+EXPRESSION is read in the minibuffer by default."
+  (interactive)
+  (ecl-mcp-debugger--reading
+   (lambda ()
+     (or expression
+         (let ((default (ecl-mcp-debugger--variable)))
+           (read-string (format-prompt "Inspect in the frame" default)
                         nil 'ecl-mcp-debugger-history default))))
-  (when (string-blank-p expression)
-    (user-error "There is nothing to inspect"))
-  (ecl-mcp-inspect-in-frame expression ecl-mcp-eval-session
-                            ecl-mcp-debugger--error (ecl-mcp-debugger--frame)))
+   (lambda (expression frame)
+     (when (string-blank-p expression)
+       (user-error "There is nothing to inspect"))
+     (ecl-mcp-inspect-in-frame expression ecl-mcp-eval-session
+                               ecl-mcp-debugger--error frame))))
 
 (defun ecl-mcp-debugger-inspect-variable ()
   "Inspect the value of the variable at point."
@@ -312,14 +356,17 @@ Elsewhere, it is the innermost frame with variables."
                             ecl-mcp-eval-session
                             ecl-mcp-debugger--error nil))
 
-(defun ecl-mcp-debugger-pprint (code)
-  "Evaluate CODE with the variables of the frame at point, and pretty-print that."
-  (interactive (list (or (ecl-mcp-debugger--read-code "Pretty-print in the frame: ")
-                         (user-error "There is nothing to evaluate"))))
-  (ecl-mcp-debugger--evaluate
-   (ecl-mcp-eval--pprint-code code)
-   (lambda (answer)
-     (ecl-mcp-eval--show-printed "evaluating in a frame" answer))))
+(defun ecl-mcp-debugger-pprint (&optional code)
+  "Evaluate CODE with the variables of the frame at point, and pretty-print that.
+CODE is read in the minibuffer by default."
+  (interactive)
+  (ecl-mcp-debugger--reading
+   (lambda () (or code (ecl-mcp-debugger--read-needed "Pretty-print in the frame: ")))
+   (lambda (code frame)
+     (ecl-mcp-debugger--evaluate
+      (ecl-mcp-eval--pprint-code code) frame
+      (lambda (answer)
+        (ecl-mcp-eval--show-printed "evaluating in a frame" answer))))))
 
 (defun ecl-mcp-debugger-again ()
   "Show the error again, without outcomes."

@@ -229,48 +229,71 @@ nothing was typed since, or not at all if KEYS is nil."
                     (ecl-mcp-output--printed (or (plist-get answer :content) ""))))
          (ecl-mcp-eval--show-answer "describing a value" answer))))))
 
-(defun ecl-mcp-inspect-evaluate (expression)
-  "Evaluate EXPRESSION, in which * is the value that is shown."
-  (interactive (list (read-string "Evaluate, with * for this value: " nil
-                                  'ecl-mcp-inspect-history)))
-  (when (string-blank-p expression)
-    (user-error "There is nothing to evaluate"))
-  (let ((what (concat "evaluating " (ecl-mcp-eval--one-line expression 40))))
-    (ecl-mcp-inspect--evaluate
-     what ecl-mcp-inspect--view
-     (format "(let ((cl:* %s)) %s\n)" (ecl-mcp-inspect--code ecl-mcp-inspect--view)
-             expression)
-     (lambda (answer) (ecl-mcp-eval--show-answer what answer)))))
+(defun ecl-mcp-inspect--reading (expression prompt then)
+  "Call THEN with EXPRESSION, and the view that is shown now.
+If EXPRESSION is nil, it is read with PROMPT, which takes a while: nothing is
+done if another value is shown in this buffer by then, or the buffer is gone."
+  (let* ((buffer (current-buffer))
+         (view (or ecl-mcp-inspect--view
+                   (user-error "This buffer shows no value")))
+         (expression (or expression
+                         (read-string prompt nil 'ecl-mcp-inspect-history))))
+    (unless (and (buffer-live-p buffer)
+                 (equal (butlast view)
+                        (butlast (buffer-local-value 'ecl-mcp-inspect--view
+                                                     buffer))))
+      (user-error "The inspector no longer shows %s, so nothing was done"
+                  (ecl-mcp-eval--one-line (car view) 40)))
+    (when (string-blank-p expression)
+      (user-error "There is nothing to evaluate"))
+    (with-current-buffer buffer
+      (funcall then expression view))))
+
+(defun ecl-mcp-inspect-evaluate (&optional expression)
+  "Evaluate EXPRESSION, in which * is the value that is shown.
+EXPRESSION is read in the minibuffer by default."
+  (interactive)
+  (ecl-mcp-inspect--reading
+   expression "Evaluate, with * for this value: "
+   (lambda (expression view)
+     (let ((what (concat "evaluating " (ecl-mcp-eval--one-line expression 40))))
+       (ecl-mcp-inspect--evaluate
+        what view
+        (format "(let ((cl:* %s)) %s\n)" (ecl-mcp-inspect--code view) expression)
+        (lambda (answer) (ecl-mcp-eval--show-answer what answer)))))))
 
 (defun ecl-mcp-inspect--part-at-point ()
   "The button of the part at point, or nil."
   (let ((button (button-at (point))))
     (and button (eq (button-type button) 'ecl-mcp-part) button)))
 
-(defun ecl-mcp-inspect-set (expression)
-  "Give the part at point the value of EXPRESSION, in which * is the whole."
-  (interactive
-   (let ((part (or (ecl-mcp-inspect--part-at-point)
-                   (user-error "There is no part here"))))
-     (unless (ecl-mcp-inspect--kept-p)
-       (user-error "A frozen error does not change"))
-     (list (read-string (format "Set %s to the value of: " (button-get part 'name))
-                        nil 'ecl-mcp-inspect-history))))
-  (when (string-blank-p expression)
-    (user-error "There is nothing to evaluate"))
+(defun ecl-mcp-inspect--set (part expression view)
+  "Give PART, a number, of what VIEW shows the value of EXPRESSION."
   (let ((what (concat "evaluating " (ecl-mcp-eval--one-line expression 40)))
-        (part (button-get (ecl-mcp-inspect--part-at-point) 'part))
         (buffer (current-buffer)))
     (ecl-mcp-inspect--evaluate
-     what ecl-mcp-inspect--view
+     what view
      (format "(let ((cl:* %s)) (ecl-mcp::set-part cl:* %d (progn %s\n)))"
-             (ecl-mcp-inspect--code ecl-mcp-inspect--view) part expression)
+             (ecl-mcp-inspect--code view) part expression)
      (lambda (answer)
        (if (not (plist-get answer :success))
            (ecl-mcp-eval--show-answer what answer)
          (when (buffer-live-p buffer)
            (with-current-buffer buffer
              (ecl-mcp-inspect-again))))))))
+
+(defun ecl-mcp-inspect-set (&optional expression)
+  "Give the part at point the value of EXPRESSION, in which * is the whole.
+EXPRESSION is read in the minibuffer by default."
+  (interactive)
+  (let* ((button (or (ecl-mcp-inspect--part-at-point)
+                     (user-error "There is no part here")))
+         (part (button-get button 'part)))
+    (unless (ecl-mcp-inspect--kept-p)
+      (user-error "A frozen error does not change"))
+    (ecl-mcp-inspect--reading
+     expression (format "Set %s to the value of: " (button-get button 'name))
+     (apply-partially #'ecl-mcp-inspect--set part))))
 
 (defun ecl-mcp-inspect-to-repl ()
   "Insert an expression for the value that is shown into the input of the REPL."

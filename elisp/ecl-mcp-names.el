@@ -237,8 +237,8 @@ need bars are left out."
 ;;;; Completing when the names have come
 
 (defun ecl-mcp-names--asked-p ()
-  "Whether names are being asked for."
-  (and (alist-get 'names ecl-mcp-names--waiting) t))
+  "Since when names are being asked for, a `float-time', or nil if they are not."
+  (cdr (alist-get 'names ecl-mcp-names--waiting)))
 
 (defun ecl-mcp-names--wanted-p (buffer position tick)
   "Whether the last key was to complete in BUFFER, at POSITION, with TICK."

@@ -468,9 +468,9 @@ With a prefix argument, ask for the name of another SESSION."
         (ecl-mcp-repl--open session)))
     (pop-to-buffer buffer)))
 
-(defun ecl-mcp-repl--call-of-definition ()
-  "A call of what the top-level form at point defines, as (START . END).
-The arguments go between both."
+(defun ecl-mcp-repl--definition ()
+  "What the top-level form at point defines: (START NAME END PACKAGE).
+A call is START, NAME, the arguments and END; PACKAGE is that of the form."
   (save-excursion
     (goto-char (car (ecl-mcp-eval--defun-bounds)))
     (unless (looking-at (concat "(\\(?:[a-z-]+:\\)?"
@@ -481,24 +481,33 @@ The arguments go between both."
     (let ((name (match-string-no-properties 1))
           (place (match-string-no-properties 2))
           (package (ecl-mcp-package)))
-      (setq name (concat (and package (not (string-match-p ":" (or place name)))
-                              (concat (downcase package) "::"))
-                         (or place name)))
-      (if place (cons (format "(setf (%s " name) ") )")
-        (cons (format "(%s " name) ")")))))
+      (if place (list "(setf (" place ") )" package)
+        (list "(" name ")" package)))))
+
+(defun ecl-mcp-repl--prefix (package)
+  "The prefix that makes a name one of PACKAGE, whatever its case.
+A package whose name the reader would change is written in bars."
+  (concat (if (and (equal package (upcase (downcase package)))
+                   (not (string-match-p "[][ \t\n\r()\"';`,|#:\\\\]" package)))
+              (downcase package)
+            (concat "|" (replace-regexp-in-string "[|\\\\]" "\\\\\\&" package) "|"))
+          "::"))
 
 ;;;###autoload
 (defun ecl-mcp-repl-call-defun ()
-  "Go to the REPL, and write a call there of the function defined around point."
+  "Go to the REPL, and write a call there of the function defined around point.
+Its name gets a prefix if it has none and the REPL is in another package."
   (interactive)
-  (let ((call (ecl-mcp-repl--call-of-definition))
-        (here (ecl-mcp-package)))
+  (pcase-let ((`(,start ,name ,end ,package) (ecl-mcp-repl--definition)))
     (ecl-mcp-repl)
-    (when (equal here ecl-mcp-buffer-package)
-      (setq call (cons (replace-regexp-in-string "[^ (]*::" "" (car call)) (cdr call))))
     (goto-char (point-max))
-    (insert (car call))
-    (save-excursion (insert (cdr call)))))
+    (insert start
+            (if (or (null package) (equal package ecl-mcp-buffer-package)
+                    (string-search ":" name))
+                ""
+              (ecl-mcp-repl--prefix package))
+            name " ")
+    (save-excursion (insert end))))
 
 (provide 'ecl-mcp-repl)
 

@@ -85,30 +85,90 @@
     (mapcar #'file-name-sans-extension
             (directory-files folder nil "\\`[^.].*\\.asd\\'"))))
 
-(defun ecl-mcp-system--all ()
-  "The names of all systems that Lisp knows; the user waits for them."
-  (let ((text (plist-get (ecl-mcp-call-and-wait "list-systems" '((limit . 1000))
-                                                :session ecl-mcp-eval-session)
-                         :content))
-        (start 0) (found nil))
-    (while (and text (string-match ecl-mcp-system--line text start))
-      (push (match-string 1 text) found)
-      (setq start (match-end 0)))
+;;;; Reading the name of a system
+
+;; Lisp answers after what runs in the session, which may take minutes.  So its
+;; names are asked for in the background, and completion waits only for a moment.
+
+(defconst ecl-mcp-system--patience 2
+  "Seconds for which completion waits for the names of systems.")
+
+(cl-defstruct (ecl-mcp-system--question (:constructor ecl-mcp-system--make-question)
+                                        (:copier nil))
+  "What a prompt asks Lisp: which systems it knows."
+  (session nil :documentation "The session that is asked.")
+  (id nil :documentation "The id of the call, or nil.")
+  (end nil :documentation "When completion stops waiting; nil before it is asked.")
+  (answer nil :documentation "The answer, or nil.")
+  (told nil :documentation "Whether the user knows that there are no names."))
+
+(defun ecl-mcp-system--pose (question)
+  "Ask Lisp QUESTION.
+Completion does not wait if a command of the user runs in the session."
+  (let ((session (ecl-mcp-system--question-session question)))
+    (setf (ecl-mcp-system--question-end question)
+          (+ (float-time) (if (cl-find session ecl-mcp-eval--jobs :test #'equal
+                                       :key #'ecl-mcp-eval--job-session)
+                              0 ecl-mcp-system--patience)))
+    (condition-case problem
+        (setf (ecl-mcp-system--question-id question)
+              (ecl-mcp-lookup "list-systems" '((limit . 1000))
+                              (lambda (answer)
+                                (setf (ecl-mcp-system--question-answer question)
+                                      answer))
+                              :session session))
+      (error (setf (ecl-mcp-system--question-answer question)
+                   (ecl-mcp-client--failure (error-message-string problem)))))))
+
+(defun ecl-mcp-system--tell (question)
+  "Say once why QUESTION has no names, when the command that completes is done.
+What that says itself would hide it."
+  (unless (ecl-mcp-system--question-told question)
+    (setf (ecl-mcp-system--question-told question) t)
+    (let ((answer (ecl-mcp-system--question-answer question)))
+      (run-at-time 0 nil #'message
+                   "ecl-mcp: %s; only systems of this folder are completed"
+                   (if (not answer) "Lisp is busy"
+                     (string-remove-suffix
+                      "." (ecl-mcp-eval--error-summary
+                           (or (plist-get answer :error) "No answer"))))))))
+
+(defun ecl-mcp-system--known (question)
+  "The names that came as answer to QUESTION, which is asked first if necessary.
+Wait for them, until a key is pressed."
+  (unless (ecl-mcp-system--question-end question)
+    (ecl-mcp-system--pose question))
+  (while (and (not (ecl-mcp-system--question-answer question))
+              (< (float-time) (ecl-mcp-system--question-end question))
+              (not (input-pending-p)))
+    (accept-process-output nil ecl-mcp-client--long-wait-step))
+  (let* ((answer (ecl-mcp-system--question-answer question))
+         (text (plist-get answer :content))
+         (start 0) (found nil))
+    (if (plist-get answer :success)
+        (while (string-match ecl-mcp-system--line text start)
+          (push (match-string 1 text) found)
+          (setq start (match-end 0)))
+      (when (or answer (>= (float-time) (ecl-mcp-system--question-end question)))
+        (ecl-mcp-system--tell question)))
     found))
 
 (defun ecl-mcp-system-read (prompt history default)
   "Ask for the name of a system with PROMPT, HISTORY and DEFAULT, a name or \"\".
-Lisp is asked for names when the first one is completed."
+Lisp is asked for names when the first one is completed; while it has not
+answered, those of this folder are completed."
   (let* ((here (ecl-mcp-system-here))
-         (session ecl-mcp-eval-session)
-         (all 'unknown)
+         (question (ecl-mcp-system--make-question :session ecl-mcp-eval-session))
          (table (completion-table-dynamic
                  (lambda (_)
-                   (when (eq all 'unknown)
-                     (setq all (let ((ecl-mcp-eval-session session))
-                                 (ecl-mcp-system--all))))
-                   (delete-dups (append here all))))))
-    (completing-read (format-prompt prompt default) table nil nil nil history default)))
+                   (delete-dups
+                    (append here (ecl-mcp-system--known question)))))))
+    (unwind-protect
+        (completing-read (format-prompt prompt default) table
+                         nil nil nil history default)
+      (when (and (ecl-mcp-system--question-id question)
+                 (not (ecl-mcp-system--question-answer question)))
+        (ecl-mcp-cancel (ecl-mcp-system--question-id question))))))
 
 (defun ecl-mcp-system--ask (prompt)
   "Ask for the name of a system with PROMPT; the default is one of this folder."

@@ -21,16 +21,23 @@
 
 (defun ecl-mcp-threads--call (what tool arguments then)
   "Do WHAT by TOOL with ARGUMENTS in the session of this buffer.
-Call THEN in it with the answer, if it still is there."
-  (let ((buffer (current-buffer)))
+Call THEN in it with the answer, if it still shows that session."
+  (let ((buffer (current-buffer))
+        (session ecl-mcp-eval-session))
     (ecl-mcp-eval--start
      what tool arguments
      (lambda (answer)
        (cond ((not (plist-get answer :success))
               (ecl-mcp-eval--show-answer what answer))
-             ((buffer-live-p buffer)
+             ((ecl-mcp-threads--shows-p buffer session)
               (with-current-buffer buffer
-                (funcall then (or (plist-get answer :content) "")))))))))
+                (funcall then (or (plist-get answer :content) ""))))))
+     :session session)))
+
+(defun ecl-mcp-threads--shows-p (buffer session)
+  "Whether BUFFER is there and shows threads of SESSION."
+  (and (buffer-live-p buffer)
+       (equal session (buffer-local-value 'ecl-mcp-eval-session buffer))))
 
 (defun ecl-mcp-threads--end (thread then)
   "End the THREAD with this number, and call THEN with what Lisp says."
@@ -95,6 +102,10 @@ Call THEN in it with the answer, if it still is there."
     (with-current-buffer (get-buffer-create ecl-mcp-threads--buffer)
       (unless (derived-mode-p 'ecl-mcp-threads-mode)
         (ecl-mcp-threads-mode))
+      ;; What it shows of another session must not stay: threads have numbers.
+      (unless (equal session ecl-mcp-eval-session)
+        (let ((inhibit-read-only t))
+          (erase-buffer)))
       (setq-local ecl-mcp-eval-session session)
       (ecl-mcp-threads--call
        "listing threads" "list-threads" nil
@@ -145,16 +156,23 @@ Call THEN in it with the answer, if it still is there."
   (interactive)
   (let* ((thread (ecl-mcp-threads--here))
          (name (buffer-substring-no-properties (line-beginning-position)
-                                               (line-end-position))))
-    (when (y-or-n-p (format "End thread %s? " name))
-      (ecl-mcp-threads--end
-       thread
-       (lambda (text)
-         (message "%s" (ecl-mcp-eval--one-line
-                        (replace-regexp-in-string "\\`\\(?:.*\n\\)*?\\(Thread \\)" "\\1"
-                                                  text)
-                        (max 40 (1- (frame-width)))))
-         (ecl-mcp-threads-again))))))
+                                               (line-end-position)))
+         (buffer (current-buffer))
+         (session ecl-mcp-eval-session)
+         (yes (y-or-n-p (format "End thread %s? " name))))
+    (unless (ecl-mcp-threads--shows-p buffer session)
+      (user-error "The threads of %s are no longer shown, so nothing was done"
+                  session))
+    (when yes
+      (with-current-buffer buffer
+        (ecl-mcp-threads--end
+         thread
+         (lambda (text)
+           (message "%s" (ecl-mcp-eval--one-line
+                          (replace-regexp-in-string
+                           "\\`\\(?:.*\n\\)*?\\(Thread \\)" "\\1" text)
+                          (max 40 (1- (frame-width)))))
+           (ecl-mcp-threads-again)))))))
 
 (defun ecl-mcp-threads--move (step nothing)
   "Go to the next thread by STEP, `next-button' or the other, or say NOTHING."

@@ -332,9 +332,10 @@ definitions begin."
     (apply #'append (nreverse found))))
 
 (defun ecl-mcp-xref--complete (text package)
-  "The names that begin with TEXT, as seen from PACKAGE, waiting for Lisp."
-  (let ((names (ecl-mcp-names text package))
-        (end (+ (float-time) ecl-mcp-xref--names-patience)))
+  "The names that begin with TEXT, as seen from PACKAGE, waiting for Lisp.
+One completion may come here several times, but waits only once."
+  (let* ((names (ecl-mcp-names text package))
+         (end (+ (or (ecl-mcp-names--asked-p) 0) ecl-mcp-xref--names-patience)))
     (while (and (ecl-mcp-names--asked-p) (< (float-time) end)
                 (not (input-pending-p)))
       (accept-process-output nil 0.01))

@@ -255,6 +255,71 @@
     (test-debugger-keys "g")
     (test-debugger-in (should (eql ecl-mcp-debugger--error number)))))
 
+(ert-deftest ecl-mcp-debugger-refuses-what-was-typed-for-another-error ()
+  "While the minibuffer reads, another error may be drawn, or the buffer killed."
+  (test-debugger-define)
+  (live-eval "(defun debug-two (x) (cerror \"Go on.\" \"One.\") (list x))")
+  (let ((number (test-debugger-open "(debug-two 1)")) (calls nil) (meanwhile nil))
+    (cl-letf* ((read (lambda (value) (funcall meanwhile) value))
+               ((symbol-function 'read-string) (lambda (&rest _) (funcall read "1")))
+               ((symbol-function 'completing-read)
+                (lambda (&rest _) (funcall read "0")))
+               ((symbol-function 'y-or-n-p) (lambda (_) (funcall read t)))
+               ((symbol-function 'ecl-mcp-eval--start)
+                (lambda (_ tool arguments &rest _)
+                  (push (cons tool arguments) calls)))
+               ((symbol-function 'ecl-mcp-inspect-in-frame)
+                (lambda (&rest arguments) (push arguments calls)))
+               (text (test-debugger-text))
+               (draw (lambda (number session)
+                       (with-current-buffer
+                           (get-buffer-create "*ecl-mcp debugger*")
+                         (unless (derived-mode-p 'ecl-mcp-debugger-mode)
+                           (ecl-mcp-debugger-mode))
+                         (ecl-mcp-debugger--draw number session text))))
+               (main ecl-mcp-eval-session))
+      (pcase-dolist (`(,change ,session ,refused)
+                     `((,(lambda () (funcall draw number main)) ,main nil)
+                       (,(lambda () (funcall draw (1+ number) main)) ,main t)
+                       (,(lambda () (funcall draw number "other")) ,main t)
+                       (,(lambda () (funcall draw number main)) "other" t)
+                       (,(lambda () (kill-buffer "*ecl-mcp debugger*")) ,main t)))
+        (dolist (command (list #'ecl-mcp-debugger-return-from-frame
+                               (lambda () (interactive)
+                                 (ecl-mcp-debugger-restart-frame t))
+                               (lambda () (interactive)
+                                 (ecl-mcp-debugger-continue t))
+                               (lambda () (interactive)
+                                 (ecl-mcp-debugger-restart-by-key nil))
+                               #'ecl-mcp-debugger-evaluate #'ecl-mcp-debugger-pprint
+                               #'ecl-mcp-debugger-inspect #'ecl-mcp-debugger-adopt))
+          (funcall draw number session)
+          (test-debugger-go ": (DEBUG-TWO")
+          (setq calls nil
+                meanwhile change)
+          (with-current-buffer "*ecl-mcp debugger*"
+            (setq ecl-mcp-debugger--outcome `("CONTINUE" (error . ,number)))
+            (let ((last-command-event 'menu))
+              (if (not refused) (call-interactively command)
+                (should (equal (should-error (call-interactively command)
+                                             :type 'user-error)
+                               (list 'user-error
+                                     (format "The debugger no longer shows error %d, \
+so nothing was done" number)))))))
+          (should (eq refused (null calls))))))))
+
+(ert-deftest ecl-mcp-debugger-shows-an-outcome-only-for-its-error ()
+  "Errors of two sessions may have the same number."
+  (test-debugger-define)
+  (let ((number (test-debugger-open)))
+    (cl-letf (((symbol-function 'read-string) (lambda (&rest _) ":none")))
+      (test-debugger-go "1: (DEBUG-INNER")
+      (test-debugger-in
+        (ecl-mcp-debugger-return-from-frame)
+        (ecl-mcp-debugger--draw number "other" (test-debugger-text))))
+    (should-not (string-match-p "^\\[Outcome of" (test-debugger-text)))
+    (test-debugger-in (should-not ecl-mcp-debugger--outcome))))
+
 (ert-deftest ecl-mcp-debugger-shows-all-frames ()
   (live-eval "(defun debug-deep (n) (if (= n 0) (car n) (1+ (debug-deep (1- n)))))")
   (test-debugger-open "(debug-deep 60)")

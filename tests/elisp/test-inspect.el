@@ -117,6 +117,27 @@
       (live-idle)
       (should (string-match-p "=> :REPL" (buffer-string))))))
 
+(ert-deftest ecl-mcp-inspect-refuses-what-was-typed-for-another-value ()
+  "While the minibuffer reads, another value may be drawn, or the buffer killed."
+  (live-eval "(defvar *test-old* (list 1))")
+  (live-eval "(defvar *test-new* (list 2))")
+  (dolist (meanwhile (list (lambda () (ecl-mcp-inspect "*test-new*") (live-idle))
+                           (lambda () (kill-buffer "*ecl-mcp inspector*"))))
+    (dolist (command '(ecl-mcp-inspect-set ecl-mcp-inspect-evaluate))
+      (ecl-mcp-inspect "*test-old*")
+      (test-inspect-text)
+      (with-current-buffer "*ecl-mcp inspector*"
+        (goto-char (point-min))
+        (search-forward "\n0: ")
+        (beginning-of-line)
+        (cl-letf (((symbol-function 'read-string)
+                   (lambda (&rest _) (funcall meanwhile) "(setf (car *) 3)")))
+          (should (equal (should-error (call-interactively command) :type 'user-error)
+                         '(user-error "The inspector no longer shows *test-old*, \
+so nothing was done")))))
+      (live-idle)))
+  (should (equal (live-eval "(list *test-old* *test-new*)") "=> ((1) (2))")))
+
 (ert-deftest ecl-mcp-inspect-stays-in-the-session-of-the-repl ()
   (live-eval "(defvar *test-which* '(:main))")
   (let ((ecl-mcp-eval-session "inspected"))

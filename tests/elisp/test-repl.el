@@ -459,6 +459,28 @@
     (test-repl-send "(values)")
     (should-not (test-repl-values))))
 
+(ert-deftest ecl-mcp-repl-writes-a-call-of-a-definition ()
+  "A prefix that belongs to the name stays, and no package changes its case."
+  (test-repl
+    (live-eval "(dolist (name '(\"P\" \"OTHER\" \"Two\" \"a|b\" \"C D\"))
+      (setf (symbol-function (intern \"F\" (make-package name :use '(:cl))))
+            (lambda () name)))")
+    (test-repl-send "(in-package \"P\")")
+    (pcase-dolist
+        (`(,package ,name ,call ,value)
+         '((":p" "f" "(f )" "P") (":p" "other::f" "(other::f )" "OTHER")
+           (":p" "(setf other::f)" "(setf (other::f ) )")
+           (":p" "(setf f)" "(setf (f ) )") (":other" "f" "(other::f )" "OTHER")
+           (":other" "p::f" "(p::f )" "P") ("\"Two\"" "f" "(|Two|::f )" "Two")
+           (":|Two|" "(setf f)" "(setf (|Two|::f ) )")
+           ("\"a|b\"" "f" "(|a\\|b|::f )" "a|b") ("\"C D\"" "f" "(|C D|::f )" "C D")))
+      (live-in-lisp (format "(in-package %s)\n(defun %s () @@1)\n" package name)
+        (save-window-excursion
+          (ecl-mcp-repl-call-defun)))
+      (should (equal (ecl-mcp-repl--input) call))
+      (if (not value) (delete-region (process-mark (ecl-mcp-repl--process)) (point-max))
+        (should (equal (test-repl-send "") (format "=> %S\nP> " value)))))))
+
 (provide 'test-repl)
 
 ;;; test-repl.el ends here

@@ -98,5 +98,37 @@
       (ecl-mcp-threads-again)
       (should (equal (funcall text) "No threads besides the one that evaluates\n")))))
 
+(ert-deftest ecl-mcp-threads-of-another-session-are-left-alone ()
+  "A thread of each of two sessions may have the same number."
+  (let ((calls nil)
+        (list-other (lambda ()
+                      (with-temp-buffer
+                        (setq-local ecl-mcp-eval-session "other")
+                        (ecl-mcp-list-threads)))))
+    (cl-letf (((symbol-function 'ecl-mcp-eval--start)
+               (lambda (_ tool arguments handler &rest options)
+                 (push (cons tool arguments) calls)
+                 (when (equal "main" (or (plist-get options :session)
+                                         ecl-mcp-eval-session))
+                   (funcall handler '(:success t :content "1: \"mine\""))))))
+      ;; the other session is shown while the question is open, or the buffer killed
+      (dolist (meanwhile (list list-other
+                               (lambda () (kill-buffer "*ecl-mcp threads*"))))
+        (ecl-mcp-list-threads)
+        (setq calls nil)
+        (with-current-buffer "*ecl-mcp threads*"
+          (cl-letf (((symbol-function 'y-or-n-p)
+                     (lambda (_) (funcall meanwhile) t)))
+            (should (equal (should-error (ecl-mcp-threads-end) :type 'user-error)
+                           '(user-error "The threads of main are no longer shown, \
+so nothing was done")))))
+        (should-not (assoc "interrupt-thread" calls)))
+      ;; the other session has been asked, and has not answered yet
+      (ecl-mcp-list-threads)
+      (funcall list-other)
+      (with-current-buffer "*ecl-mcp threads*"
+        (should-error (ecl-mcp-threads-end) :type 'user-error))
+      (kill-buffer "*ecl-mcp threads*"))))
+
 (provide 'test-step)
 ;;; test-step.el ends here

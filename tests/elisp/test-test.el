@@ -107,5 +107,58 @@
     (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "")))
       (should-error (call-interactively #'ecl-mcp-load-system) :type 'user-error))))
 
+(defmacro test-test-with-table (table &rest body)
+  "Do BODY, with TABLE bound to what `ecl-mcp-load-system' completes.
+Return the value of BODY; nothing is loaded."
+  (declare (indent 1) (debug (symbolp body)))
+  `(let (value)
+     (cl-letf (((symbol-function 'completing-read)
+                (lambda (_prompt ,table &rest _)
+                  (setq value (progn ,@body))
+                  "")))
+       (should-error (call-interactively #'ecl-mcp-load-system) :type 'user-error))
+     value))
+
+(ert-deftest ecl-mcp-systems-are-completed-while-lisp-is-busy ()
+  "Emacs neither waits for what runs in the session nor leaves its question there."
+  (make-directory (expand-file-name "near" live-folder) t)
+  (test-test-file "near/near.asd" "(defsystem \"near\")")
+  (let* ((default-directory (expand-file-name "near/" live-folder))
+         (ecl-mcp-eval-session "busy")
+         (said "ecl-mcp: Lisp is busy; only systems of this folder are completed")
+         (ended nil)
+         (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)") (timeout . 600))
+                           (lambda (answer) (setq ended answer))
+                           :session "busy" :client "agent 7"))
+         ;; So that the test fails, and does not stand still.
+         (guard (run-at-time live-deadline nil #'ecl-mcp-cancel id)))
+    (unwind-protect
+        (live-with-messages
+          ;; another's evaluation, of which Emacs does not know
+          (test-test-with-table table
+            (should (equal (all-completions "" table) '("near")))
+            (should-not ended)
+            ;; it has waited once
+            (let ((ecl-mcp-system--patience 1000))
+              (should (equal (all-completions "ne" table) '("near"))))
+            (live-wait "a word about it" (lambda () (member said live-messages)))
+            (should (= 2 (length (ecl-mcp-client-calls)))))
+          (should (= 1 (length (ecl-mcp-client-calls))))
+          ;; one's own: no wait, and what comes later is used
+          (let ((ecl-mcp-system--patience 1000)
+                (job (ecl-mcp-eval--start "looping" "evaluate-lisp"
+                                          '((code . "(loop)") (timeout . 600))
+                                          #'ignore)))
+            (test-test-with-table table
+              (should (equal (all-completions "" table) '("near")))
+              (should-not ended)
+              (ecl-mcp-cancel id)
+              (ecl-mcp-eval-cancel job)
+              (live-wait "the names that Lisp knows"
+                         (lambda () (member "asdf" (all-completions "" table))))
+              (should (member "near" (all-completions "" table))))))
+      (cancel-timer guard)
+      (ecl-mcp-cancel id))))
+
 (provide 'test-test)
 ;;; test-test.el ends here

@@ -201,5 +201,28 @@ Point is at @@, if TEXT has that."
       (should (= (1+ before) (length (ecl-mcp-client-calls))))
       (mapc #'ecl-mcp-cancel (ecl-mcp-client-calls)))))
 
+(ert-deftest ecl-mcp-xref-completion-waits-once-for-a-busy-image ()
+  (ecl-mcp-names--forget)
+  (let* ((ecl-mcp-names--patience 1000)
+         (ecl-mcp-xref--names-patience 900)
+         (ended nil)
+         (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)") (timeout . 600))
+                           (lambda (answer) (setq ended answer))
+                           :session ecl-mcp-eval-session))
+         ;; So that the test fails, and does not stand still.
+         (guard (run-at-time live-deadline nil #'ecl-mcp-cancel id))
+         (table (xref-backend-identifier-completion-table 'ecl-mcp)))
+    (unwind-protect
+        (progn
+          (ecl-mcp-names "multiple-value-p" nil)
+          ;; The completion has waited for this question before.
+          (setcdr (alist-get 'names ecl-mcp-names--waiting) (- (float-time) 950))
+          (should-not (all-completions "multiple-value-p" table))
+          (should-not ended))
+      (cancel-timer guard)
+      (ecl-mcp-cancel id)
+      (when ecl-mcp-names--waiting
+        (live-wait "the names" (lambda () (null ecl-mcp-names--waiting)))))))
+
 (provide 'test-xref)
 ;;; test-xref.el ends here
