@@ -488,9 +488,9 @@ A call is START, NAME, the arguments and END; PACKAGE is that of the form."
   "The prefix that makes a name one of PACKAGE, whatever its case.
 A package whose name the reader would change is written in bars."
   (concat (if (and (equal package (upcase (downcase package)))
-                   (not (string-match-p "[][ \t\n\r()\"';`,|#:\\\\]" package)))
+                   (not (string-match-p "[][ \t\n\r()\"';`,|#:\\]" package)))
               (downcase package)
-            (concat "|" (replace-regexp-in-string "[|\\\\]" "\\\\\\&" package) "|"))
+            (concat "|" (replace-regexp-in-string "[|\\]" "\\\\\\&" package) "|"))
           "::"))
 
 ;;;###autoload

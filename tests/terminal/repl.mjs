@@ -300,3 +300,24 @@ test('repl: a flood of output', options, async emacs => {
     await emacs.see(/=> NIL\nCL-USER> ;; typed/);
     check(Number(await emacs.eval(here('(buffer-size)'))) < 40000, 'size');
 });
+
+test('systems: completed while an agent evaluates', options, async emacs => {
+    for (const name of ['near-one', 'near-two'])
+        fs.writeFileSync(path.join(emacs.home, 'work', `${name}.asd`), `(defsystem "${name}")`);
+    await visit(emacs, '(list 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> \(1\)$/m);
+    await emacs.eval(`(progn (setq busy t)
+        (ecl-mcp-call "evaluate-lisp" '((code . "(loop)") (timeout . 600))
+                      (lambda (_) (setq busy nil)) :session "main" :client "agent 7") t)`);
+    await emacs.keys('M-x', { text: 'ecl-mcp-load-system' }, 'Enter');
+    await emacs.see(/^Load system \(default near-one\):/m);
+    // What the completion says itself does not hide why there is no name.
+    await emacs.type('far');
+    await emacs.keys('Tab');
+    await emacs.see(/^Load system .*Lisp is busy; only/m);
+    await emacs.keys('C-a', 'C-k', { text: 'ne' }, 'Tab');
+    await emacs.see(/^Load system \(default near-one\): near-/m);
+    await emacs.keys('C-g');
+    check(await emacs.eval('busy') === 't', 'the agent goes on');
+});
