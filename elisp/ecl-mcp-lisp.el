@@ -67,6 +67,9 @@ socket that this option names."
   :type '(choice (const :tag "Yes" t) (const :tag "No" nil) file)
   :group 'ecl-mcp)
 
+(defconst ecl-mcp-lisp-turn-seconds 0.01
+  "Seconds after which the work on a core pauses, so that keys are read.")
+
 (defconst ecl-mcp-lisp-send-seconds 5
   "Seconds after which a supervisor that reads nothing is killed.")
 
@@ -173,6 +176,7 @@ Return non-nil when there was something."
 
 (defun ecl-mcp-lisp-pump (lisp)
   "Move bytes of LISP until there are no more, and set its timer.
+After `ecl-mcp-lisp-turn-seconds' the rest is left to the timer.
 Call this whenever the core was given something."
   (setf (ecl-mcp-lisp-again lisp) t)
   (unless (ecl-mcp-lisp-pumping lisp)
@@ -181,15 +185,18 @@ Call this whenever the core was given something."
         (ecl-mcp--noting-errors "lisp"
           ;; A quit in between would lose bytes.
           (let ((inhibit-quit t)
+                (end (+ (float-time) ecl-mcp-lisp-turn-seconds))
                 seconds)
-            (while (and (ecl-mcp-lisp-core lisp)
-                        (ecl-mcp-lisp-again lisp))
-              (setf (ecl-mcp-lisp-again lisp) nil)
-              (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core lisp)))
-              (when (ecl-mcp-lisp--round lisp)
-                (setf (ecl-mcp-lisp-again lisp) t)))
+            (while (when (ecl-mcp-lisp-core lisp)
+                     (setf (ecl-mcp-lisp-again lisp) nil)
+                     (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core lisp)))
+                     (when (ecl-mcp-lisp--round lisp)
+                       (setf (ecl-mcp-lisp-again lisp) t))
+                     (and (ecl-mcp-lisp-again lisp)
+                          (< (float-time) end))))
             (when (ecl-mcp-lisp-core lisp)
-              (ecl-mcp-lisp--schedule lisp seconds)
+              (ecl-mcp-lisp--schedule lisp
+                                      (if (ecl-mcp-lisp-again lisp) 0 seconds))
               (ecl-mcp-lisp--log lisp))))
       (setf (ecl-mcp-lisp-pumping lisp) nil))))
 

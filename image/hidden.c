@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -435,11 +436,14 @@ static void hide_home(struct hidden *hidden, const struct home *home,
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
     const struct listing *listing = list_home(hidden, path);
+    size_t all = SIZE_MAX; // too many to be kept are still looked at
 
     hide_patterns(hidden, home, secrets_patterns, listing);
     hide_patterns(hidden, home, sandbox->secrets, listing);
     if (home->within[0] == '\0' && listing)
         hide_in_home(hidden, path, listing, sandbox, places);
+    if (home->within[0] == '\0' && listing && !listing->read)
+        hide_entries(hidden, path, NULL, sandbox->secrets, &all);
 }
 
 /* Copies the absolute path FROM without slashes and single dots that name

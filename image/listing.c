@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fnv.h"
+#include "base/limits.h"
 
 /* Bytes of a name that decide whether it may be there. */
 enum { START = 3 };
@@ -85,7 +86,7 @@ static bool add(struct listing *listing, const struct dirent *entry)
 {
     size_t name_n = strlen(entry->d_name) + 1;
 
-    if (!reserve(listing, name_n))
+    if (listing->n == LIMIT_WAY_ENTRIES || !reserve(listing, name_n))
         return false;
     listing->list[listing->n++] =
         (struct listing_entry){listing->names_n, entry->d_type, entry->d_ino};

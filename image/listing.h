@@ -32,8 +32,8 @@ struct listing {
     uint64_t starts[LISTING_STARTS / 64];
 };
 
-/* Reads the folder FD, and closes FD; when that fails, or without memory, the
-   listing is not read. */
+/* Reads the folder FD, and closes FD; when that fails, without memory, or when
+   there are more than LIMIT_WAY_ENTRIES, the listing is not read. */
 void listing_read(struct listing *listing, int fd);
 void listing_release(struct listing *listing);
 

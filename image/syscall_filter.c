@@ -85,8 +85,8 @@ static int compare(const void *p, const void *q)
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
-/* The answers of the table in the order of their numbers, each of which has one
-   place; false without memory. The caller frees LIST. */
+/* The answers of the table in the order of their numbers, one of which several
+   calls may share; false without memory. The caller frees LIST. */
 static bool list_answers(const struct sandbox *sandbox, struct answer **list,
                          size_t *n)
 {
@@ -134,6 +134,11 @@ static void add_table(struct filter_program *program,
     if (ranges) {
         add_range(ranges, &ranges_n, 0, ENOSYS);
         for (size_t i = 0; i < n; i++) {
+            if (i > 0 && list[i].call == list[i - 1].call) {
+                program->failed =
+                    program->failed || list[i].error != list[i - 1].error;
+                continue; // two names of one call
+            }
             add_range(ranges, &ranges_n, list[i].call, list[i].error);
             add_range(ranges, &ranges_n, list[i].call + 1, ENOSYS);
         }

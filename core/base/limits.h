@@ -496,6 +496,11 @@
    reads is in one. */
 #define LIMIT_FILES_READABLE 256
 
+/* Entries of a home, or of another folder on the way to a secret, that are
+   listed: more than anybody has, and a few megabytes at every start. Nothing in
+   a folder with more gets readable. */
+#define LIMIT_WAY_ENTRIES 50000
+
 /* Milliseconds in which the temporary folder of the images is removed when the
    server ends: a client waits for that end. The rest is removed in the
    background by the next server, within the second time. */

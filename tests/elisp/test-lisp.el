@@ -149,6 +149,29 @@ Once a message was noted as sent that was not sent."
       (should (= quits 2))
       (should-not (ecl-mcp-client-calls)))))
 
+(ert-deftest ecl-mcp-lisp-lets-keys-be-read ()
+  "Much that comes at once is done in turns, which the timer continues.
+Once Emacs read no key until the last message was done."
+  (let ((lisp (ecl-mcp-lisp--create :core 'core))
+        (ticks 0))
+    (cl-letf (((symbol-function 'ecl-mcp-module-tick)
+               (lambda (_core)
+                 (let ((end (+ (float-time) 0.001)))
+                   (while (< (float-time) end)))
+                 (cl-incf ticks)
+                 nil))
+              ((symbol-function 'ecl-mcp-lisp--round)
+               (lambda (_lisp) (< ticks 100)))
+              ((symbol-function 'ecl-mcp-lisp--log) #'ignore))
+      (unwind-protect
+          (progn
+            (ecl-mcp-lisp-pump lisp)
+            (should (<= 1 ticks 20)) ; each takes a millisecond or more
+            (should (ecl-mcp-lisp-timer lisp))
+            (ecl-mcp-test-await "the rest" (lambda () (= ticks 100)))
+            (should-not (ecl-mcp-lisp-timer lisp)))
+        (ecl-mcp-lisp--schedule lisp nil)))))
+
 (ert-deftest ecl-mcp-lisp-stop-answers ()
   "Stopping answers waiting calls and leaves no process and no timer."
   (let (result)

@@ -202,6 +202,17 @@ static enum status request_of(uint64_t n, size_t *cap)
     return status;
 }
 
+/* Whether this process, whose memory may be limited, has room for the longest
+   request. */
+static bool has_room(void)
+{
+    struct buf text = BUF_EMPTY;
+    bool room = buf_reserve(&text, (size_t)LIMIT_FRAME + 1);
+
+    buf_release(&text);
+    return room;
+}
+
 /* A head alone costs no memory. */
 static void a_request_is_bounded(void **state)
 {
@@ -210,7 +221,7 @@ static void a_request_is_bounded(void **state)
     (void)state;
     assert_int_equal(request_of(0, &cap), ST_OK);
     assert_int_equal(request_of(LIMIT_FRAME, &cap), ST_IO); // it ends too soon
-    assert_true(cap > LIMIT_FRAME);
+    assert_true(has_room() ? cap > LIMIT_FRAME : cap == 0);
     assert_int_equal(request_of(LIMIT_FRAME + 1, &cap), ST_IO);
     assert_int_equal(cap, 0);
     assert_int_equal(request_of(UINT64_MAX, &cap), ST_IO);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of hidden.c: what is hidden where KRB5CCNAME says that tickets are, and
-   of folders_lead_straight. */
+   in a home that is not listed; and of folders_lead_straight. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,6 +114,30 @@ static void tickets_are_hidden_however_written(void **state)
     hidden_release(&none);
 }
 
+/* A link is not listed, as a home with too many entries is not: the secrets
+   that only a pattern names are found all the same. */
+static void secrets_are_hidden_without_a_listing(void **state)
+{
+    static struct sandbox_places places; // large
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct hidden hidden;
+    char home[TEXT];
+    char folder[TEXT];
+    int file = open("dir/pw.kdbx", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+    (void)snprintf(places.homes[0].path, sizeof places.homes[0].path, "%s",
+                   filled(home, "%s/link"));
+    places.homes[0].within = "";
+    assert_int_equal(hidden_find(&hidden, &sandbox, &places, NULL), ST_OK);
+    assert_int_equal(unlink("dir/pw.kdbx"), 0);
+    assert_true(hidden_has(&hidden, home, "pw.kdbx", 0, 0));
+    assert_true(hidden_has(&hidden, filled(folder, "%s/dir"), "pw.kdbx", 0, 0));
+    hidden_release(&hidden);
+}
+
 /* What is not the only name of a file leads to it in another way. */
 static void only_plain_paths_lead_straight(void **state)
 {
@@ -131,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tickets_are_hidden_however_written),
+        cmocka_unit_test(secrets_are_hidden_without_a_listing),
         cmocka_unit_test(only_plain_paths_lead_straight),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of what makes a start cheap: the entries of a folder that are read once
-   (listing.c), and answers to system calls that are found by halving
-   (filter_program.c). */
+   (listing.c), if they are not too many, and answers to system calls that are
+   found by halving (filter_program.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "image/filter_program.h"
 #include "image/listing.h"
 
@@ -108,6 +109,41 @@ static void what_cannot_be_read_has_everything(void **state)
     listing_release(&listing);
 }
 
+/* Links cost less than files. */
+static void a_listing_is_bounded(void **state)
+{
+    char path[] = "/tmp/ecl-mcp-listing-XXXXXX";
+    struct listing listing;
+    char name[16];
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (int i = 0; i <= LIMIT_WAY_ENTRIES; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(symlinkat("x", fd, name), 0);
+    }
+    listing_read(&listing, dup(fd));
+    assert_false(listing.read);
+    assert_int_equal(listing.n, 0);
+    assert_true(listing_may_have(&listing, ".ssh"));
+    listing_release(&listing);
+    assert_int_equal(unlinkat(fd, "0", 0), 0);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    listing_read(&listing, dup(fd));
+    assert_true(listing.read);
+    assert_int_equal(listing.n, LIMIT_WAY_ENTRIES);
+    listing_release(&listing);
+    for (int i = 1; i <= LIMIT_WAY_ENTRIES; i++) {
+        (void)snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(unlinkat(fd, name, 0), 0);
+    }
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(rmdir(path), 0);
+}
+
 /* What the steps from START on answer for call NUMBER. */
 static uint32_t run(const struct filter_program *program, size_t start,
                     uint32_t number)
@@ -171,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_listing_has_all_entries),
         cmocka_unit_test(a_listing_misses_no_name),
+        cmocka_unit_test(a_listing_is_bounded),
         cmocka_unit_test(what_cannot_be_read_has_everything),
         cmocka_unit_test(each_call_gets_the_answer_of_its_range),
         cmocka_unit_test(too_many_ranges_fail),

@@ -45,6 +45,38 @@
     (push (test-core) cores)
     (mapc #'ecl-mcp-module-close cores)))
 
+(ert-deftest module-feeds-no-more-than-it-works-off ()
+  (let* ((core (test-core))
+         (values (string-join (make-list 250000 "\"0123456789abcdef\"") ","))
+         (line (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\","
+                       "\"params\":[" values "]}\n"))
+         (answer nil) (turns 0))
+    (ecl-mcp-module-feed core 'client (apply #'concat (make-list 8 line)))
+    (ecl-mcp-module-feed core 'client (make-string 4194304 ?\s))
+    (test-sentence "4194304 bytes from or for the client wait"
+      (ecl-mcp-module-feed core 'client "\n"))
+    (while (< (cl-count ?\n answer) 8)
+      (should (< (cl-incf turns) 10000))
+      (ecl-mcp-module-tick core)
+      (setq answer (concat answer (ecl-mcp-module-take core 'client))))
+    (ecl-mcp-module-feed core 'client "\n")
+    (ecl-mcp-module-close core)))
+
+(ert-deftest module-pauses-in-long-messages ()
+  "A message of 8 MB, which takes longer, does not hold Emacs up."
+  (let* ((core (test-core))
+         (values (make-list 250000 "\"0123456789abcdef0123456789\""))
+         (line (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\","
+                       "\"params\":[" (string-join values ",") "]}\n"))
+         (answer nil) (turns 0))
+    (ecl-mcp-module-feed core 'client line)
+    (while (not (setq answer (ecl-mcp-module-take core 'client)))
+      (should (< (cl-incf turns) 10000))
+      (ecl-mcp-module-tick core))
+    (should (> turns 0)) ; it was not done at once
+    (should (string-match-p "\"id\":1" answer))
+    (ecl-mcp-module-close core)))
+
 (ert-deftest module-descriptors-are-not-inherited ()
   "Programs that Emacs starts get no descriptor of a core."
   (let* ((default-directory test-work)
