@@ -497,9 +497,9 @@
 #define LIMIT_FILES_READABLE 256
 
 /* Entries of a home, or of another folder on the way to a secret, that are
-   listed: more than anybody has, and a few megabytes at every start. Nothing in
+   listed: more than anybody has, and 6 MB for a moment at a start. Nothing in
    a folder with more gets readable. */
-#define LIMIT_WAY_ENTRIES 50000
+#define LIMIT_WAY_ENTRIES 120000
 
 /* Milliseconds in which the temporary folder of the images is removed when the
    server ends: a client waits for that end. The rest is removed in the
