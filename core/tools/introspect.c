@@ -162,6 +162,7 @@ const struct tool *const tools_introspect[] = {
                          FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
+        .look_up = true,
         .idempotent = true,
         .operation = "list-systems",
     },
