@@ -97,16 +97,14 @@ void image_life_lost(struct session *session, int64_t now)
     image_process_kill(image);
 }
 
-/* Whether the supervisor can do the first call now. What leaves the image does
-   not wait for its keeper, for which a KEEP is held. */
+/* Whether the supervisor can do the first call now. */
 static bool is_turn_of_ours(const struct session *session)
 {
     const struct call *call = session->calls.first;
 
     return call && call->ours && !session->keeping.number &&
            !restore_is_waking(session) &&
-           ((session->image.socket >= 0 && !session->keeping.held) ||
-            !call->operation->needs_image);
+           (session->image.socket >= 0 || !call->operation->needs_image);
 }
 
 /* Does the first call, which is the supervisor's own. */
@@ -149,7 +147,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
         if (is_turn_of_ours(session))
             run_ours(s, session, now);
     }
-    restore_send_held(s, session, now);
+    restore_send_held(session, now);
     // no code may run in a process that we could not kill
     if (session->image.pid > 0 && !session->image.unsettled &&
         may_send(s, session) && session_send(session) != ST_OK)

@@ -38,8 +38,8 @@ struct keeping {
     int64_t rest_until; /* none is taken before, so that calls come first */
 
     /* the KEEP that has no KEPT yet */
+    uint64_t number; /* 0: there is none */
     bool held;       /* it is sent when the image is settled */
-    uint64_t number; /* since it was sent; 0: there is none */
     int64_t sent_at;
     char name[LIMIT_SESSION_NAME + 1];
     uint64_t call; /* the call that asked for it, or 0 */

@@ -55,30 +55,29 @@ void restore_note_call(struct session *session, const struct call *call,
 static bool can_keep(const struct session *session)
 {
     return session->image.socket >= 0 && session->image.pid > 0 &&
-           !session->image.dying && !session->keeping.held &&
-           !session->keeping.number && !session->calls.first;
+           !session->image.dying && !session->keeping.number &&
+           !session->calls.first;
 }
 
 void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now)
 {
+    session->keeping.number = ++s->serials;
     if (name.n > 0)
         memcpy(session->keeping.name, name.p, name.n);
     session->keeping.name[name.n] = '\0';
     // the keeper would end the process with which the copy compiles, an orphan
     session->keeping.held = true;
-    restore_send_held(s, session, now);
+    restore_send_held(session, now);
 }
 
-void restore_send_held(struct supervisor *s, struct session *session,
-                       int64_t now)
+void restore_send_held(struct session *session, int64_t now)
 {
     struct keeping *keeping = &session->keeping;
 
     if (!keeping->held || session->image.unsettled)
         return;
     keeping->held = false;
-    keeping->number = ++s->serials;
     keeping->sent_at = now;
     session_send_keep(session, keeping->number);
 }

@@ -35,8 +35,7 @@ void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now);
 
 /* Sends what restore_keep has held back, if it need not wait any longer. */
-void restore_send_held(struct supervisor *s, struct session *session,
-                       int64_t now);
+void restore_send_held(struct session *session, int64_t now);
 
 /* Asks for the checkpoint that is due, if any. */
 void restore_tend(struct supervisor *s, struct session *session, int64_t now);

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "image/linux.h"
 #include "support/check.h"
 #include "support/imagehost.h"
 #include "wire/wire.h"
@@ -200,41 +198,6 @@ static void waking_ends_with_the_supervisor(void **state)
     host_wait_log("was killed by signal 9");
 }
 
-/* A keeper that is stopped cannot say that it has ended what a dead image has
-   left: no code may run, but the session can be left. */
-static void waking_can_be_left_without_the_keeper(void **state)
-{
-    pid_t image;
-    pid_t keeper = 0;
-    int64_t start;
-
-    (void)state;
-    host_expect(1, "(defvar *x* 1)", "=> *X*");
-    take_checkpoints(2);
-    image = host_image_pid(1);
-    assert_true(linux_find(image, &keeper, &start));
-    assert_true(keeper > 1 && keeper != getpid());
-    assert_int_equal(kill(keeper, SIGSTOP), 0);
-    assert_int_equal(kill(image, SIGKILL), 0);
-    host_wait_log("closed its connection");
-    send_operation(2, "checkpoint-session", "c2"); // waits,
-    host_call(3, "*x*");                           // as this does
-    host_stop(2);
-    host_wait(2);
-    host_expect_part("it was cancelled");
-    host_stop(3);
-    host_wait(3);
-    host_expect_part("it was cancelled");
-    send_operation(5, "restore-session", "c0");
-    host_wait(5);
-    host_expect_part("restored to the state after evaluation 1");
-    send_operation(6, "close-session", NULL);
-    host_wait(6);
-    host_expect_part("Session main closed.");
-    (void)kill(keeper, SIGCONT); // it may be gone already
-    host_expect(7, "(boundp '*x*)", "=> NIL");
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
 
 int main(int argc, char **argv)
@@ -247,7 +210,6 @@ int main(int argc, char **argv)
         TEST(waking_fails_after_the_death_of_the_image),
         TEST(waking_outlasts_a_front),
         TEST(waking_ends_with_the_supervisor),
-        TEST(waking_can_be_left_without_the_keeper),
     };
 
     host_use(argc, argv);
