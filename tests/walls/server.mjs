@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // server.mjs: an ecl-mcp that evaluates, with a client of few words.
 import fs from 'node:fs';
-import { Peer } from '../support/peer.mjs';
+import { Peer, poll } from '../support/peer.mjs';
 import { info } from '../support/proc.mjs';
 
 // Seconds for all attempts of one server.
@@ -62,8 +62,10 @@ export class Server {
         const children = () =>
             fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
                 .split(' ').filter(Boolean);
-        return await this.peer.until(() => children().find(child =>
-            info(+child)?.name === name), 20) ?? fail(`no ${name}`);
+        // Nothing that the server says tells when it sleeps.
+        return await poll(() => children().find(child =>
+            info(+child)?.name === name), 20) ??
+            fail(`no ${name}: ${this.peer.log.join('\n')}`);
     }
 
     // The numbers of its processes: its own, that of the process that made its
@@ -79,7 +81,9 @@ export class Server {
         const OTHER = await pid('other');
         await this.call('checkpoint-session',
             { name: 'one', session: 'other' });
-        await this.evaluate('(error "walls")', 'other');
+        const error = await this.evaluate('(error "walls")', 'other');
+        if (!/^; Frozen as error \d+\.$/m.test(error))
+            fail(error);
         return { SERVER: this.peer.pid, ZYGOTE: parent(KEEPER), KEEPER, OTHER,
             SLEEPER: await this.#copy(OTHER, 'mcp-sleeper'),
             FROZEN: await this.#copy(OTHER, 'mcp-frozen') };
