@@ -217,8 +217,7 @@ static void stop_member(const struct family *family, struct walk *walk,
 }
 
 /* The members from FIRST on are new; BELOW: they descend from the image that
-   stays.
-   They are dealt with at once: against a fork bomb no time must be lost. */
+   stays. They are stopped at once: against a fork bomb no time must be lost. */
 static void meet(struct family *family, struct walk *walk, size_t first,
                  bool below)
 {
@@ -326,8 +325,7 @@ size_t family_kill(pid_t root, const struct family_spared *spared)
     size_t n = 0;
 
     family_stop(root, spared);
-    // found first, then killed: the children of one that has ended are
-    // elsewhere
+    // found first, then killed: who has ended has no children to find
     family_find(&family, root, spared);
     for (size_t i = 0; i < family.n; i++)
         if (!is_spared(&family.list[i], spared)) {
