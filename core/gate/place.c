@@ -85,9 +85,13 @@ static enum files_result check_names(const struct tool_call *call,
     return problem->n > 0 ? FILES_REFUSED : FILES_NOMEM;
 }
 
-enum files_result place_read(const struct tool_request *request,
-                             struct arena *arena, uint64_t max,
-                             struct files_content *out, struct str *problem)
+/* Reads the place of the call of REQUEST, at most MAX bytes; once more, when
+   KNOWN is what it was before. */
+static enum files_result read_checked(const struct tool_request *request,
+                                      struct arena *arena, uint64_t max,
+                                      const struct files_content *known,
+                                      struct files_content *out,
+                                      struct str *problem)
 {
     const struct tool_call *call = request->call;
     const struct files *files = request->files;
@@ -97,8 +101,17 @@ enum files_result place_read(const struct tool_request *request,
     if (!place_is_known(call))
         return explain(call, arena, problem);
     enum files_result result =
-        files->read(files->context, arena, &place, max, out, problem);
+        known ? files->read_again(files->context, arena, &place, known, out,
+                                  problem)
+              : files->read(files->context, arena, &place, max, out, problem);
     return result == FILES_OK ? check_names(call, arena, out, problem) : result;
+}
+
+enum files_result place_read(const struct tool_request *request,
+                             struct arena *arena, uint64_t max,
+                             struct files_content *out, struct str *problem)
+{
+    return read_checked(request, arena, max, NULL, out, problem);
 }
 
 enum files_result place_read_again(const struct tool_request *request,
@@ -107,16 +120,7 @@ enum files_result place_read_again(const struct tool_request *request,
                                    struct files_content *out,
                                    struct str *problem)
 {
-    const struct tool_call *call = request->call;
-    const struct files *files = request->files;
-    const struct files_place place = place_view(call);
-
-    *out = (struct files_content){.name = STR("")};
-    if (!place_is_known(call))
-        return explain(call, arena, problem);
-    enum files_result result =
-        files->read_again(files->context, arena, &place, known, out, problem);
-    return result == FILES_OK ? check_names(call, arena, out, problem) : result;
+    return read_checked(request, arena, 0, known, out, problem);
 }
 
 enum files_result place_list(const struct tool_request *request,
