@@ -251,21 +251,24 @@ bool linux_enter_users(void)
 size_t linux_memory(pid_t pid)
 {
     char path[64];
-    FILE *file;
-    char *line = NULL;
-    size_t size = 0;
-    size_t kilobytes = 0;
+    char text[200];
+    char *end;
+    ssize_t n;
+    int fd;
 
-    (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-    file = fopen(path, "re");
-    if (!file)
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return 0;
-    while (kilobytes == 0 && getline(&line, &size, file) > 0)
-        if (strncmp(line, "Pss:", 4) == 0)
-            kilobytes = strtoul(line + 4, NULL, 10);
-    free(line);
-    (void)fclose(file); // was only read
-    return kilobytes * 1024;
+    n = read(fd, text, sizeof text - 1);
+    (void)close(fd); // was only read
+    text[n > 0 ? n : 0] = '\0';
+    (void)strtoul(text, &end, 10); // addresses
+    size_t resident = strtoul(end, &end, 10);
+    size_t shared = strtoul(end, &end, 10); // of files
+    return resident > shared
+               ? (resident - shared) * (size_t)sysconf(_SC_PAGESIZE)
+               : 0;
 }
 
 /* Gives up all rights but those of KEPT, a capability; -1: all. */

@@ -66,8 +66,9 @@ bool linux_is_at_least(int major, int minor);
    False when the system refuses; this process must end then. */
 bool linux_enter_users(void);
 
-/* Memory of process PID in bytes, with its share of shared pages; 0 when the
-   system does not tell. */
+/* Memory of process PID in bytes, without that of files, and with all that it
+   shares with its copies; 0 when the system does not tell. Takes as long for
+   any size, and does not wait for what PID does with its memory. */
 size_t linux_memory(pid_t pid);
 
 /* Gives up all rights beyond those of a plain user, for this process and every

@@ -413,7 +413,8 @@ size_t listener_fd_count(const struct listener *listener)
 
 static bool wants_input(const struct peer *peer)
 {
-    return !peer->ending && front_output(peer->front)->n < LIMIT_OUTPUT_BACKLOG;
+    return !peer->ending && !front_is_busy(peer->front) &&
+           front_output(peer->front)->n < LIMIT_OUTPUT_BACKLOG;
 }
 
 size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)

@@ -44,6 +44,11 @@ bool front_is_greeted(const struct front *front)
     return front->greeted;
 }
 
+bool front_is_busy(const struct front *front)
+{
+    return front->reading || front->more;
+}
+
 /* --- Frames ------------------------------------------------------------- */
 
 static void put_text(struct front *front, enum wire_kind kind, unsigned flags,

@@ -31,6 +31,9 @@ struct buf *front_output(struct front *front);
 /* Whether FRONT has said HELLO. */
 bool front_is_greeted(const struct front *front);
 
+/* Whether FRONT has sent more than is done at once: what follows can wait. */
+bool front_is_busy(const struct front *front);
+
 /* Appends to OUT the frame that refuses a front before it is opened. WHY is
    part of a sentence. */
 void front_put_refusal(struct buf *out, struct str why);

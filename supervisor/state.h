@@ -33,6 +33,8 @@ struct front {
     struct buf in; /* an incomplete frame */
     struct buf out;
     struct reading *reading; /* what it reads of an output; owned, or NULL */
+    size_t spent;            /* work (strand.h) for it in this turn */
+    bool more;               /* frames wait for the next turn */
     bool wrong;              /* what it has sent is no frame */
     bool owner;
     bool greeted;         /* it has said HELLO */
@@ -56,6 +58,7 @@ struct supervisor {
     bool unwatched;                     /* not all: some must be looked at */
     int64_t ran_at;       /* when supervisor_run was last called */
     struct front *fronts; /* owned */
+    size_t spent;         /* work for all of them in this turn */
     struct outputs outputs;
     bool begun;    /* the zygote was started; see begin.h */
     bool alone;    /* every child of this process is one of ours (adopted.h) */

@@ -366,19 +366,42 @@ static void tend_sessions(struct supervisor *s, int64_t now)
     }
 }
 
-/* The next step of what fronts read; those that have it go on. */
+/* A new turn, in which another front is the first. */
+static void begin_turn(struct supervisor *s)
+{
+    struct front *first = s->fronts;
+    struct front **end = &s->fronts;
+
+    s->spent = 0;
+    for (; *end; end = &(*end)->next)
+        (*end)->spent = 0;
+    if (!first)
+        return;
+    *end = first; // which is alone, perhaps
+    s->fronts = first->next;
+    first->next = NULL;
+}
+
+/* The next step of what fronts read, and of what they have sent. */
 static void tend_fronts(struct supervisor *s, int64_t now)
 {
-    for (struct front *front = s->fronts; front; front = front->next)
-        if (front->reading && !reading_go_on(front))
-            front->wrong = intake_feed(front, "", 0, now) != ST_OK;
+    begin_turn(s);
+    for (struct front *front = s->fronts; front; front = front->next) {
+        bool was_reading = front->reading != NULL;
+
+        front->more = front->more || was_reading;
+        if (was_reading && reading_go_on(front))
+            continue;
+        if (intake_go_on(front, now) != ST_OK)
+            front->wrong = true;
+    }
 }
 
 /* Whether a front has a next step. */
 static bool reads(const struct supervisor *s)
 {
     for (const struct front *front = s->fronts; front; front = front->next)
-        if (front->reading)
+        if (front->reading || front->more)
             return true;
     return false;
 }

@@ -220,6 +220,18 @@ kinds["many calls at once"] = {
     await last;
   },
 };
+kinds["many calls at once, many sessions"] = {
+  run: async (s) => {
+    for (let i = 1; i < 256; i++) await s.eval("1", { session: `s${i}` });
+    await kinds["many calls at once"].run(s);
+  },
+};
+kinds["list-sessions, large heap"] = {
+  run: async (s) => {
+    await s.eval("(length (defvar *x* (loop repeat 8 collect (make-array 100000000 :element-type '(unsigned-byte 8) :initial-element 1))))");
+    await s.call("list-sessions", {});
+  },
+};
 kinds["many lines of nothing"] = {
   run: async (s) => {
     const last = s.answer("last");

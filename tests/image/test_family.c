@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The descendants of a process: that all are counted, stopped and killed. */
+/* The descendants of a process: that all are counted, stopped and killed; and
+   what it costs to look at one. */
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "image/family.h"
@@ -107,11 +111,78 @@ static void family_is_killed_at_once(void **state)
         continue;
 }
 
+/* Nanoseconds of this thread's processor time for one look at the memory of
+   PID: the least of several, as others disturb. */
+static int64_t cost_of_a_look(pid_t pid)
+{
+    enum { LOOKS = 100, TRIES = 10 };
+    int64_t least = INT64_MAX;
+
+    for (int try = 0; try < TRIES; try++) {
+        struct timespec a;
+        struct timespec b;
+
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a); // exists everywhere
+        for (int i = 0; i < LOOKS; i++)
+            assert_true(linux_memory(pid) > 0);
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+        int64_t ns = (b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec;
+        least = ns < least ? ns : least;
+    }
+    return least / LOOKS;
+}
+
+/* A child that has touched SIZE bytes and sleeps. */
+static pid_t hold_memory(size_t size)
+{
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0); // NOLINT: nothing is executed
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char *p = malloc(size);
+
+        if (!p)
+            _exit(1);
+        memset(p, 1, size);
+        (void)!write(ready[1], p, 1);
+        for (;;)
+            (void)pause();
+    }
+    (void)close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    return pid;
+}
+
+/* The loop of the server looks at the memory of all images for each call of
+   list-sessions: an image with much of it must not hold it up. */
+static void memory_is_looked_at_in_a_moment(void **state)
+{
+    static const size_t large = (size_t)200 * 1024 * 1024;
+    pid_t pids[] = {hold_memory(4096), hold_memory(large)};
+
+    (void)state;
+    size_t small = linux_memory(pids[0]);
+    assert_in_range(linux_memory(pids[1]) - small, large / 10 * 9,
+                    large / 10 * 11);
+    assert_true(cost_of_a_look(pids[1]) < 3 * cost_of_a_look(pids[0]));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kill(pids[i], SIGKILL), 0);
+        assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+    }
+    assert_int_equal(linux_memory(pids[0]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(family_counts_without_first_threads),
         cmocka_unit_test(family_is_killed_at_once),
+        cmocka_unit_test(memory_is_looked_at_in_a_moment),
     };
 
     return RUN_TESTS("family", tests);

@@ -343,6 +343,8 @@ static void fronts_share_a_limit(void **state)
         host_as(fronts[f] = f == 0 ? host_guest : host_join(false));
         for (uint64_t i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
+        while (front_is_busy(fronts[f]))
+            host_turn(100);
     }
     host_wait(LIMIT_PENDING_CALLS); // the owner's call counts, too
     host_expect_part("of all who share the Lisp images are waiting");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What fronts read of long outputs, of real images. Argument 1 of the program
-   is ecl-mcp-image. */
+/* What fronts read of long outputs, of real images, and what else they have
+   done in steps. Argument 1 of the program is ecl-mcp-image. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +111,75 @@ static void nonsense_behind_a_search_is_refused(void **state)
     assert_int_equal(intake_feed(host_guest, "", 0, 0), ST_INVALID);
 }
 
+/* Appends calls of list-sessions, which are answered at once. */
+static void put_lists(struct buf *frames, uint64_t first, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        struct buf frame;
+
+        host_begin(&frame, "main", first + i, "list-sessions", 0);
+        wire_end(&frame, 0);
+        buf_str(frames, buf_view(&frame));
+        buf_release(&frame);
+    }
+}
+
+/* How many of the answers that FRONT has yet to read are there. */
+static size_t answers(struct front *front)
+{
+    struct str rest = buf_view(front_output(front));
+    struct wire_head head;
+    struct str body;
+    size_t n = 0;
+
+    for (; wire_frame(rest, &head, &body) == ST_OK; n++)
+        rest = str_make(rest.p + WIRE_HEAD + head.size,
+                        rest.n - WIRE_HEAD - head.size);
+    return n;
+}
+
+/* What is composed at once is not composed a thousand times at once: a turn has
+   one step for all fronts, of which each has a part. */
+static void many_frames_go_in_steps(void **state)
+{
+    enum { CALLS = 1000 };
+    struct buf frames = BUF_EMPTY;
+
+    (void)state;
+    put_lists(&frames, 1, CALLS);
+    assert_ok(intake_feed(host_guest, frames.p, frames.n, 0));
+    size_t before = answers(host_guest);
+    assert_in_range(before, 1, CALLS / 10);
+    assert_ok(intake_feed(host_guest, "", 0, 0)); // the turn is the same
+    assert_int_equal(answers(host_guest), before);
+    buf_reset(&frames);
+    put_lists(&frames, 1, 1);
+    assert_ok(intake_feed(host_owner, frames.p, frames.n, 0));
+    assert_int_equal(answers(host_owner), 1); // others have their part
+    while (before < CALLS) {
+        assert_true(front_is_busy(host_guest));
+        host_turn(HOST_PATIENCE_MS); // it does not wait
+        assert_in_range(answers(host_guest) - before, 1, CALLS / 10);
+        before = answers(host_guest);
+    }
+    assert_false(front_is_busy(host_guest));
+    buf_release(&frames);
+}
+
+/* A front may leave in the middle. */
+static void front_leaves_before_its_frames_are_done(void **state)
+{
+    struct buf frames = BUF_EMPTY;
+
+    (void)state;
+    put_lists(&frames, 1, 1000);
+    assert_ok(intake_feed(host_guest, frames.p, frames.n, 0));
+    assert_true(front_is_busy(host_guest));
+    host_leave(host_guest);
+    host_expect(1, "(+ 2 2)", "=> 4");
+    buf_release(&frames);
+}
+
 #define TEST(f)                                                                \
     cmocka_unit_test_setup_teardown(f, host_setup_two, host_teardown)
 
@@ -122,6 +191,8 @@ int main(int argc, char **argv)
         TEST(output_is_dropped_in_a_search),
         TEST(front_leaves_in_a_search),
         TEST(nonsense_behind_a_search_is_refused),
+        TEST(many_frames_go_in_steps),
+        TEST(front_leaves_before_its_frames_are_done),
     };
 
     host_use(argc, argv);
