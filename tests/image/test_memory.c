@@ -82,14 +82,20 @@ static void long_code_is_given_back(void **state)
     assert_true(memory(image) < SMALL);
 }
 
-/* Number of collections that the image has done; asked for by call ID. */
-static long collections(uint64_t id)
+/* The number that CODE evaluates to; asked for by call ID. */
+static double number(uint64_t id, const char *code)
 {
-    host_call(id, "(ecl-mcp::collection-count)");
+    host_call(id, code);
     host_wait(id);
     host_expect_success();
     host_expect_part("=> ");
-    return strtol(strstr(host_answer.p, "=> ") + 3, NULL, 10);
+    return strtod(strstr(host_answer.p, "=> ") + 3, NULL);
+}
+
+/* Number of collections that the image has done; asked for by call ID. */
+static long collections(uint64_t id)
+{
+    return (long)number(id, "(ecl-mcp::collection-count)");
 }
 
 /* The heap would grow for what small calls leave. It is collected when nobody
@@ -121,9 +127,24 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
     }
 }
 
+/* Each process of a session has the pages that the start has touched, be they
+   garbage or not. */
+static void the_start_leaves_little_garbage(void **state)
+{
+    double used;
+    double has;
+
+    (void)state;
+    has = memory(host_image_pid(1));
+    used = number(2, "(progn (si:gc t) (ecl-mcp::bytes-in-use))") / 1e6;
+    assert_true(has < used * 1.25);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_start_leaves_little_garbage,
+                                        host_setup, host_teardown),
         cmocka_unit_test_setup_teardown(garbage_is_given_back_before_a_copy,
                                         host_setup, host_teardown),
         cmocka_unit_test_setup_teardown(long_code_is_given_back, host_setup,
