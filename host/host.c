@@ -31,11 +31,9 @@ enum status host_open_audit(struct host *host, const char *path)
     if (path && strcmp(path, "off") == 0)
         return ST_OK;
     host->audit = auditfile_new(path, &host->report);
-    if (host->audit)
-        auditfile_begin(host->audit, auditfile_now());
-    else if (path)
+    if (!host->audit && path)
         return ST_IO;
-    else
+    if (!host->audit)
         report_line(&host->report, LOG_WARN, "audit",
                     "calls are not logged: there is no HOME");
     return ST_OK;
@@ -64,16 +62,11 @@ enum status host_fill(struct host *host, const char *policy,
 {
     enum status status = policyfile_read(&host->policy, policy, host->workspace,
                                          core_find_tool, &host->report);
-    const char *exposure = NULL;
 
     (void)status; // running out of memory leaves a fault, too
     if (host->policy.fault.n > 0)
         log_line(&host->log, LOG_ERROR, "policy: only safe tools run: %.*s",
                  STR_ARG(host->policy.fault));
-    if (host->audit)
-        exposure = auditfile_exposure(host->audit, host->workspace);
-    if (exposure)
-        log_line(&host->log, LOG_WARN, "audit: the log %s", exposure);
     config->log = host->log;
     config->policy = &host->policy;
     config->notices = &host->notices;
@@ -86,6 +79,18 @@ enum status host_fill(struct host *host, const char *policy,
         (ssize_t)sizeof config->key)
         return ST_IO;
     return ST_OK;
+}
+
+void host_begin_audit(struct host *host)
+{
+    const char *exposure;
+
+    if (!host->audit)
+        return;
+    auditfile_begin(host->audit, auditfile_now());
+    exposure = auditfile_exposure(host->audit, host->workspace);
+    if (exposure)
+        log_line(&host->log, LOG_WARN, "audit: the log %s", exposure);
 }
 
 int64_t host_now(void)

@@ -29,9 +29,9 @@ void host_init(struct host *host, const struct log *log);
 /* Accepts a zeroed one. */
 void host_release(struct host *host);
 
-/* Opens the log of calls: the file PATH, none for "off", that of the day for
-   NULL. ST_IO: PATH cannot be used, and errno says why (auditfile_reason). When
-   PATH is NULL, a failure is only a warning in the log. */
+/* Opens the log of calls: the file PATH, none for "off"; for NULL,
+   host_begin_audit opens that of the day. ST_IO: PATH cannot be used, and errno
+   says why (auditfile_reason). */
 enum status MUST_CHECK host_open_audit(struct host *host, const char *path);
 
 /* Opens the folder ROOT, with SECRETS as for workspace_new. ST_IO with errno:
@@ -42,10 +42,14 @@ enum status MUST_CHECK host_open_workspace(struct host *host, const char *root,
 /* Reads the rules in the file POLICY (see policyfile_read) and fills the
    members of CONFIG that are not options: log, key, files, policy, audit,
    notices; and gives long work a clock. Call it after the two above. Logs what
-   is wrong with the rules, and warns of a log of calls that the agent could
-   change. ST_IO with errno: the system has no random bytes. */
+   is wrong with the rules. ST_IO with errno: the system has no random bytes. */
 enum status MUST_CHECK host_fill(struct host *host, const char *policy,
                                  struct core_config *config);
+
+/* What can wait until the client has its first answer: opens the log of the
+   day, unless a call was faster, and warns of a log of calls that the agent
+   could change. A failure is a warning in the log. */
+void host_begin_audit(struct host *host);
 
 /* Monotonic time in milliseconds. */
 int64_t host_now(void);

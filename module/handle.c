@@ -269,6 +269,7 @@ static void open_core(emacs_env *env, struct handle *handle, emacs_value list)
                          strerror(errno));
         else
             handle->core = core_new(&options.config);
+        host_begin_audit(&handle->host);
     }
     for (size_t i = 0; i < sizeof options.texts / sizeof options.texts[0]; i++)
         buf_release(&options.texts[i]);

@@ -30,8 +30,9 @@
    answer are given up, so that the calls that wait for them get an answer. */
 #define LAST_WORD_MS 1500
 
-/* Milliseconds that the images wait for the first answer, so that their start
-   does not delay it. A client that says nothing for longer gets them ready. */
+/* Milliseconds that the images and the log of calls wait for the first answer,
+   so that they do not delay it. A client that says nothing for longer gets them
+   ready. */
 #define BEGIN_MS 2
 
 enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
@@ -40,13 +41,14 @@ struct loop {
     struct core *core; /* NULL: frames only */
     struct link *link;
     struct emacs *emacs; /* NULL: no Emacs can connect */
+    struct host *host;
     struct pollfd *fds;
     size_t fds_cap;
     char *chunk;
     size_t written;   /* bytes of the output buffer that were written */
     bool ended;       /* no more input is read */
     bool lost;        /* nobody reads the output */
-    int64_t begin_by; /* the images start then at the latest; 0: they have */
+    int64_t begin_by; /* what can wait is done then; 0: it has been */
     int64_t end_by;   /* the loop ends then in any case; 0: not yet known */
     int out_flags;    /* of standard output, to restore; -1: unchanged */
     int64_t woken;    /* when the turn began, in microseconds, */
@@ -213,13 +215,14 @@ static bool write_client(struct loop *loop)
     return before > 0;
 }
 
-/* Starts the images when the first answer is out, or it is late. */
+/* Does what can wait when the first answer is out, or it is late. */
 static void begin(struct loop *loop, bool answered, int64_t now)
 {
     if (loop->begin_by == 0 || (!answered && now < loop->begin_by))
         return;
     loop->begin_by = 0;
     link_begin(loop->link, now);
+    host_begin_audit(loop->host); // while Lisp boots
 }
 
 static void take_signals(struct loop *loop, int64_t now)
@@ -377,10 +380,14 @@ static void run(struct loop *loop)
     }
 }
 
-int loop_run(struct core *core, struct link *link, struct emacs *emacs)
+int loop_run(struct core *core, struct link *link, struct emacs *emacs,
+             struct host *host)
 {
-    struct loop loop = {
-        .core = core, .link = link, .emacs = emacs, .out_flags = -1};
+    struct loop loop = {.core = core,
+                        .link = link,
+                        .emacs = emacs,
+                        .host = host,
+                        .out_flags = -1};
     int status = 0;
 
     loop.fds_cap = FD_FIRST + 16;

@@ -5,6 +5,7 @@
 #define SERVER_LOOP_H
 
 #include "core/core.h"
+#include "host/host.h"
 #include "server/emacs.h"
 #include "server/link.h"
 
@@ -13,8 +14,10 @@
    LIMIT_GRACE_EOF_MS, after a signal LIMIT_GRACE_SIGNAL_MS, after a second
    signal nothing; then they are stopped, and every call is answered before
    this returns. With CORE NULL, standard input and output carry the frames of
-   LINK. EMACS may be NULL. */
-int loop_run(struct core *core, struct link *link, struct emacs *emacs);
+   LINK. EMACS may be NULL. Begins LINK and the log of HOST when the
+   first answer is out. */
+int loop_run(struct core *core, struct link *link, struct emacs *emacs,
+             struct host *host);
 
 /* Installs the handlers of SIGCHLD, SIGTERM, SIGINT and SIGHUP, ignores SIGPIPE
    and SIGXFSZ, and opens /dev/null where a standard descriptor is closed. False

@@ -137,7 +137,7 @@ static int serve(const struct options *options, struct host *host)
     if (link && !core && !options->supervise)
         (void)fputs("ecl-mcp: out of memory\n", stderr);
     else if (link)
-        status = loop_run(core, link, emacs);
+        status = loop_run(core, link, emacs, host);
     emacs_free(emacs);
     core_free(core);
     link_free(link);

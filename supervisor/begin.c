@@ -2,6 +2,8 @@
 /* begin.c: see begin.h. */
 #include "supervisor/begin.h"
 
+#include "supervisor/adopted.h"
+
 void begin(struct supervisor *s, int64_t now_ms)
 {
     const struct sandbox *sandbox = &s->config.sandbox;
@@ -9,6 +11,7 @@ void begin(struct supervisor *s, int64_t now_ms)
     if (s->begun)
         return;
     s->begun = true;
+    adopted_begin(s);
     sandbox_hide_process(sandbox);
     zygote_start(&s->zygote, now_ms);
     // the rest is done while Lisp boots; the zygote waits for the folder

@@ -471,7 +471,6 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         return NULL;
     }
     room_prepare();
-    adopted_begin(s);
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
     return s;

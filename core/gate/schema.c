@@ -167,7 +167,7 @@ static enum status to_integer(struct json number, int64_t *out)
     if (status != ST_INVALID)
         return status;
     if (json_number(number, &real) != ST_OK || !(fabs(real) <= EXACT_MAX) ||
-        real != floor(real))
+        !json_is_whole(real))
         return ST_INVALID;
     *out = (int64_t)real;
     return ST_OK;

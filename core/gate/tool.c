@@ -3,7 +3,6 @@
 #include "gate/tool.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 void tool_question_release(struct tool_question *question)
@@ -261,7 +260,10 @@ struct str tool_session(const struct tool *tool,
 
 int64_t tool_milliseconds(double seconds)
 {
-    return -(int64_t)floor(-seconds * 1000); // upwards
+    double wanted = seconds * 1000;
+    int64_t whole = (int64_t)wanted;
+
+    return whole < wanted ? whole + 1 : whole; // upwards
 }
 
 /* The time limit of a call to an image; 0: none. */

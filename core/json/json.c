@@ -370,3 +370,9 @@ enum status json_number(struct json value, double *out)
     *out = number;
     return ST_OK;
 }
+
+bool json_is_whole(double number)
+{
+    // from there on no double has a fraction
+    return fabs(number) >= 0x1p53 || (double)(int64_t)number == number;
+}

@@ -83,4 +83,8 @@ bool json_is_string(struct json value, const char *text);
    it is not finite as a double. */
 enum status MUST_CHECK json_number(struct json value, double *out);
 
+/* Whether NUMBER, as json_number gives it, has no fraction. Without libm, which
+   each start would have to load. */
+bool json_is_whole(double number);
+
 #endif

@@ -2,8 +2,6 @@
 /* methods_tools.c: see methods_tools.h. */
 #include "mcp/methods_tools.h"
 
-#include <math.h>
-
 #include "base/limits.h"
 #include "gate/schema.h"
 #include "gate/tool.h"
@@ -63,7 +61,7 @@ static struct str progress_token(const struct request *r)
     double number;
     struct json token = json_get(json_get(r->params, "_meta"), "progressToken");
     if (json_type(token) == JSON_STRING ||
-        (json_number(token, &number) == ST_OK && floor(number) == number))
+        (json_number(token, &number) == ST_OK && json_is_whole(number)))
         return json_raw(token);
     return STR("");
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,15 +39,25 @@ void peer_fail(const struct peer *peer, const char *what)
     exit(1);
 }
 
-/* execvp does not change COMMAND, it only lacks the const. */
-static NO_RETURN void become(const char *const *command, int in, int out)
+/* Starts COMMAND as clients do, without a copy of this process, whose pages
+   would be copied at the cost of the one that starts. posix_spawn does not
+   change COMMAND, it only lacks the const. */
+static pid_t spawn(const char *const *command, int in, int out)
 {
-    int null = open("/dev/null", O_WRONLY);
+    posix_spawn_file_actions_t actions;
+    pid_t pid = -1;
+    bool ready = posix_spawn_file_actions_init(&actions) == 0;
 
-    if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && null >= 0 &&
-        dup2(null, 2) == 2)
-        (void)execvp(command[0], (char *const *)(uintptr_t)command);
-    _exit(127);
+    if (ready && posix_spawn_file_actions_adddup2(&actions, in, 0) == 0 &&
+        posix_spawn_file_actions_adddup2(&actions, out, 1) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
+                                         0) == 0 &&
+        posix_spawnp(&pid, command[0], &actions, NULL,
+                     (char *const *)(uintptr_t)command, environ) != 0)
+        pid = -1;
+    if (ready)
+        (void)posix_spawn_file_actions_destroy(&actions);
+    return pid;
 }
 
 void peer_start(struct peer *peer, const char *const *command)
@@ -63,11 +74,9 @@ void peer_start(struct peer *peer, const char *const *command)
         if (fcntl(in[i], F_SETFD, FD_CLOEXEC) < 0 ||
             fcntl(out[i], F_SETFD, FD_CLOEXEC) < 0)
             peer_fail(peer, "no pipes");
-    peer->pid = fork();
+    peer->pid = spawn(command, in[0], out[1]);
     if (peer->pid < 0)
         peer_fail(peer, "no process");
-    if (peer->pid == 0)
-        become(command, in[0], out[1]);
     (void)close(in[0]);
     (void)close(out[1]);
     peer->in = in[1];

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "host/auditfile.h"
 #include "host/disk.h"
+#include "host/host.h"
 #include "support/check.h"
 #include "support/client.h"
 #include "support/folder.h"
@@ -430,6 +431,26 @@ static void auditfile_may_be_named(void **state)
     folder_run("[ ! -e .local ]");
 }
 
+/* The folder waits until the client has its first answer; a call does not wait
+   for it. */
+static void auditfile_can_wait(void **state)
+{
+    (void)state;
+    struct host host;
+
+    host_init(&host, &log_of_lines);
+    assert_memory(host_open_audit(&host, NULL) == ST_OK);
+    folder_run("[ ! -e .local ]");
+    host_begin_audit(&host);
+    folder_run("[ -f " PLACE "*-*-*.jsonl ]");
+    host_release(&host);
+    folder_run("rm -r .local");
+    open_file(NULL);
+    append(1000, "\"a\":1}");
+    check_memory_was_enough();
+    check_file(PLACE "1970-01-01.jsonl", LINE("1970-01-01", "\"a\":1"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -446,6 +467,7 @@ int main(void)
         TEST(auditfile_syncs_lines_that_must_last),
         TEST(auditfile_leaves_the_disk_to_a_thread),
         TEST(auditfile_may_be_named),
+        TEST(auditfile_can_wait),
     };
     // a file that grows too large is an error, and does not end the program
     (void)signal(SIGXFSZ, SIG_IGN);

@@ -250,6 +250,30 @@ static void json_reads_numbers(void **state)
     assert_true(kept >= 7 && kept <= 7);
 }
 
+static void json_knows_whole_numbers(void **state)
+{
+    (void)state;
+    static const double whole[] = {0,
+                                   -0.0,
+                                   1,
+                                   -120,
+                                   0x1p53,
+                                   -0x1p53,
+                                   0x1p63,
+                                   -0x1p64,
+                                   1e308,
+                                   -1.5e300,
+                                   4503599627370497.0};
+    static const double broken[] = {
+        0.5,   -0.5, 1e-300,       1.0000001,
+        -7.25, 1e-9, 1e15 + 0.125, 4503599627370495.5};
+
+    for (size_t i = 0; i < COUNT(whole); i++)
+        assert_true(json_is_whole(whole[i]));
+    for (size_t i = 0; i < COUNT(broken); i++)
+        assert_false(json_is_whole(broken[i]));
+}
+
 static void json_reads_numbers_of_many_digits(void **state)
 {
     (void)state;
@@ -287,6 +311,7 @@ int main(void)
         TEST(json_views_strings_without_escapes),
         TEST(json_compares_strings_decoded),
         TEST(json_reads_numbers),
+        TEST(json_knows_whole_numbers),
         TEST(json_reads_numbers_of_many_digits),
     };
     return RUN_TESTS("json", tests);

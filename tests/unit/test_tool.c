@@ -99,6 +99,16 @@ static void tools_say_which_calls_look_up(void **state)
     }
 }
 
+static void tools_round_times_up(void **state)
+{
+    (void)state;
+    assert_int_equal(tool_milliseconds(2), 2000);
+    assert_int_equal(tool_milliseconds(0), 0);
+    assert_int_equal(tool_milliseconds(0.0001), 1);
+    assert_int_equal(tool_milliseconds(1.5), 1500);
+    assert_int_equal(tool_milliseconds(1.5001), 1501);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
@@ -108,6 +118,7 @@ int main(void)
         TEST(tools_say_which_calls_only_read),
         TEST(tools_say_which_arguments_are_code_or_paths),
         TEST(tools_say_which_calls_look_up),
+        TEST(tools_round_times_up),
     };
     return RUN_TESTS("tool", tests);
 }
