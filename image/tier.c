@@ -158,8 +158,9 @@ static NO_RETURN void become_compiler(const struct connection *connection)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     linux_set_name(NAME_COMPILER);
-    // what stops its group must not stop the copy, or the image once woken
-    (void)setpgid(0, 0);
+    // what stops its group must not stop the copy, or the image once woken; the
+    // system weighs sessions against each other, and the image's must not pay
+    (void)setsid(); // cannot fail: it leads no group
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGALRM, SIG_DFL);
     (void)signal(SIGPIPE, SIG_DFL);
