@@ -548,8 +548,9 @@ $(OBJ)/%.h.ok: %.h $(BUILD)/flags
 	  -MF $(@:.ok=.d) $(OUR_CFLAGS) $(TEST_INCLUDES) $(ECL_CFLAGS) $(CFLAGS)
 	@touch $@
 
-plain: ## licence lines, sizes, no absolute paths; the image protocol's document
+plain: ## licence lines, sizes, no absolute paths; tests of limits; the image protocol
 	$(Q)sh scripts/plain.sh
+	$(Q)sh scripts/limits.sh
 	$(Q)awk -f scripts/protocol-doc.awk core/wire/wire.h image/control.h \
 	  docs/image-protocol.md
 

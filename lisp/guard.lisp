@@ -437,18 +437,27 @@ shown as seen from its package."
 (defparameter *stopped-report* "The report of the condition was stopped."
   "Stands for the message of a condition whose report does not end.")
 
+(defparameter *stopped-again* "The evaluation was interrupted several times."
+  "Stands for the message of an interrupt whose condition another one that came
+at the same moment has cut off.")
+
 (defun plain-failure-text (evaluation)
-  "Returns an error block about EVALUATION and runs no user code for it."
-  (let ((condition (evaluation-condition evaluation)))
-    (if condition
-        (progn
-          (note-stopped-report evaluation)
-          (with-frozen-line (error-text (condition-label condition)
-                                        *stopped-report* nil nil)
-            evaluation))
-        (error-text "CONTROL-ERROR"
-                    "The code left the evaluation through a non-local exit."
-                    nil nil))))
+  "Returns an error block about EVALUATION and runs no user code for it. Nothing
+interrupts it any longer."
+  (let ((stopped (evaluation-condition evaluation)))
+    (supply-end-condition evaluation)
+    (let* ((condition (evaluation-condition evaluation))
+           (class (and condition (condition-label condition))))
+      (cond (stopped
+             (note-stopped-report evaluation)
+             (with-frozen-line (error-text class *stopped-report* nil nil)
+               evaluation))
+            (condition
+             (error-text class *stopped-again* nil nil))
+            (t
+             (error-text "CONTROL-ERROR"
+                         "The code left the evaluation through a non-local exit."
+                         nil nil))))))
 
 (defun answer-text (evaluation text)
   "Returns the answer for EVALUATION, which returned TEXT or failed, and T when

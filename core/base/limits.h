@@ -511,9 +511,9 @@
    each is a process, which shares the memory that has not changed since. */
 #define LIMIT_CHECKPOINTS 8
 
-/* Checkpoints that an image can ask for replays: as many as the supervisor
-   keeps. */
-#define LIMIT_PASTS (2 * LIMIT_CHECKPOINTS)
+/* Checkpoints that an image can ask for replays: those that the supervisor
+   keeps, and some that are about to end, as the next one is there. */
+#define LIMIT_PASTS (3 * LIMIT_CHECKPOINTS)
 
 /* Interrupts that wait for a call while it has them off, none of which may be
    lost: more than the supervisor, a user and a copy send. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When an image gives memory back, with a collector that says what the test
+   wants. */
+#include <gc/gc.h>
+
+#include "base/limits.h"
+#include "image/heap.h"
+#include "support/check.h"
+
+static size_t heap_bytes;
+static size_t free_bytes;
+static size_t bytes_since;
+static int collections;
+
+GC_API size_t GC_CALL GC_get_heap_size(void)
+{
+    return heap_bytes;
+}
+
+GC_API size_t GC_CALL GC_get_free_bytes(void)
+{
+    return free_bytes;
+}
+
+GC_API size_t GC_CALL GC_get_bytes_since_gc(void)
+{
+    return bytes_since;
+}
+
+GC_API void GC_CALL GC_gcollect(void)
+{
+    collections++;
+}
+
+GC_API void GC_CALL GC_gcollect_and_unmap(void)
+{
+    collections++;
+}
+
+/* The whole of it, as no library has it without the real collector. */
+#include "image/heap.c" // NOLINT(bugprone-suspicious-include)
+
+static int set_up(void **state)
+{
+    (void)state;
+    moments = LIMIT_HEAP_MOMENTS; // as at the start
+    return 0;
+}
+
+static void heap_is(size_t size, size_t free, size_t since)
+{
+    heap_bytes = size;
+    free_bytes = free;
+    bytes_since = since;
+}
+
+/* One is tried again after so many moments (LIMIT_HEAP_MOMENTS), not sooner,
+   and once. */
+static void large_heap_is_tried_again_after_some_moments(void **state)
+{
+    (void)state;
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2, (size_t)LIMIT_HEAP_LOOSE + 1, 0);
+    assert_int_equal(heap_state(), HEAP_LOOSE);
+    heap_is((size_t)LIMIT_HEAP_LOOSE + 1, 0, 0); // what is left is used
+    for (int moment = 1; moment < LIMIT_HEAP_MOMENTS; moment++)
+        assert_int_equal(heap_state(), HEAP_FINE);
+    assert_int_equal(heap_state(), HEAP_LOOSE);
+    for (int moment = 0; moment < 2 * LIMIT_HEAP_MOMENTS; moment++)
+        assert_int_equal(heap_state(), HEAP_FINE);
+}
+
+static void small_heap_is_not_tried_again(void **state)
+{
+    (void)state;
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2, (size_t)LIMIT_HEAP_LOOSE + 1, 0);
+    assert_int_equal(heap_state(), HEAP_LOOSE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, 0);
+    for (int moment = 0; moment < 2 * LIMIT_HEAP_MOMENTS; moment++)
+        assert_int_equal(heap_state(), HEAP_FINE);
+}
+
+static void garbage_counts_from_its_limit_on(void **state)
+{
+    (void)state;
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2, LIMIT_HEAP_LOOSE, 0);
+    assert_int_equal(heap_state(), HEAP_FINE);
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2, LIMIT_HEAP_LOOSE - 10, 11);
+    assert_int_equal(heap_state(), HEAP_LOOSE);
+    heap_is(((size_t)LIMIT_HEAP_LOOSE + 1) * 4, LIMIT_HEAP_LOOSE + 1, 0);
+    assert_int_equal(heap_state(), HEAP_FINE); // a quarter, and not more
+}
+
+static void stale_heap_counts_from_its_limit_on(void **state)
+{
+    (void)state;
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_STALE);
+    assert_int_equal(heap_state(), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_STALE + 1);
+    assert_int_equal(heap_state(), HEAP_STALE);
+    heap_is(LIMIT_HEAP_LOOSE + 1, 0, LIMIT_HEAP_STALE + 1);
+    assert_int_equal(heap_state(), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_STALE + 1);
+    heap_note_use(); // just now
+    assert_int_equal(heap_state(), HEAP_FINE);
+}
+
+/* A collection of a large heap takes long: one in each moment. */
+static void heap_is_collected_as_long_as_nobody_waits(void **state)
+{
+    (void)state;
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2, 0, 0);
+    collections = 0;
+    heap_collect(HEAP_LOOSE);
+    assert_int_equal(collections, 3);
+    heap_is((size_t)LIMIT_HEAP_LOOSE * 2 + 1, 0, 0);
+    heap_collect(HEAP_LOOSE);
+    assert_int_equal(collections, 4);
+    heap_collect(HEAP_STALE);
+    assert_int_equal(collections, 5);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(large_heap_is_tried_again_after_some_moments),
+        TEST(small_heap_is_not_tried_again),
+        TEST(garbage_counts_from_its_limit_on),
+        TEST(stale_heap_counts_from_its_limit_on),
+        TEST(heap_is_collected_as_long_as_nobody_waits),
+    };
+
+    return RUN_TESTS("heap", tests);
+}
