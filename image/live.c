@@ -272,12 +272,13 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
     ECL_SET(live.time_limit, ecl_make_int64_t(timeout_ms));
     ECL_CATCH_ALL_BEGIN(env)
     {
-        cl_object answer =
-            cl_funcall(3, live.dispatch, lisp_text_new(operation),
-                       arguments_to_lisp(body));
+        cl_object answer;
+        cl_object more;
 
-        cl_object more = ecl_nth_value(env, 2);
-
+        tier_begin_call();
+        answer = cl_funcall(3, live.dispatch, lisp_text_new(operation),
+                            arguments_to_lisp(body));
+        more = ecl_nth_value(env, 2);
         error = ecl_nth_value(env, 1) != ECL_NIL;
         if (ECL_STRINGP(answer))
             lisp_text_append(answer, text);
@@ -286,9 +287,12 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
+        if (tier_compiles())
+            tier_compile();
         connection_give_up("the evaluator was left by a non-local exit");
     }
     ECL_CATCH_ALL_END;
+    tier_end_call();
     return error;
 }
 

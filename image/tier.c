@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 
 #include <ecl/ecl.h>
 
+#include "base/limits.h"
 #include "image/linux.h"
+#include "image/middle.h"
 #include "image/names.h"
 
 static struct tier {
@@ -22,6 +25,15 @@ static struct tier {
     cl_object finish;
     cl_object version;
     cl_object state;
+    cl_object prepare_in_middle;
+    cl_object finish_in_middle;
+    cl_object run_in_middle;
+    cl_object candidates; /* a variable */
+    cl_object later;      /* a keyword */
+    struct connection *connection;
+    bool in_call;
+    bool compiles;   /* this process was started in the middle of a call, */
+    ptrdiff_t base;  /* and leaves it for this frame of Lisp's stack */
     pid_t owner;     /* the live image */
     pid_t self;      /* which has prepared a job */
     int ends[2];     /* of its pipe; -1: there is none */
@@ -31,17 +43,6 @@ static struct tier {
 static cl_object find(const char *name)
 {
     return ecl_make_symbol(name, "ECL-MCP");
-}
-
-void tier_prepare(void)
-{
-    tier.prepare = find("PREPARE-JOB");
-    tier.run = find("RUN-JOB");
-    tier.abandon = find("ABANDON-JOB");
-    tier.finish = find("FINISH-JOB");
-    tier.version = find("INTERPRETED-VERSION");
-    tier.state = find("NATIVE-STATE");
-    // symbols of a package are never collected
 }
 
 /* The interpreted version of FUNCTION if that has become native, or FUNCTION.
@@ -76,6 +77,17 @@ cl_object cl_function_lambda_expression(cl_object function)
     return original(version_of(function));
 }
 
+/* The place of the block of a closure that has become native is in use. */
+cl_object si_compiled_function_block(cl_object function)
+{
+    static cl_object (*original)(cl_object);
+
+    find_original(&original, "si_compiled_function_block");
+    if (ecl_t_of(function) == t_cclosure && version_of(function) != function)
+        ecl_return1(ecl_process_env(), ECL_NIL);
+    return original(function);
+}
+
 cl_object si_compiled_function_file(cl_object function)
 {
     static cl_object (*original)(cl_object);
@@ -91,21 +103,19 @@ static void close_end(int end)
     tier.ends[end] = -1;
 }
 
-/* Calls the Lisp function NAME with DESCRIPTOR, unless that is -1. It handles
-   its errors; what gets through all the same changes nothing. True: it returns
-   true. */
-static bool call_lisp(cl_object name, int descriptor)
+/* Calls the Lisp function NAME with DESCRIPTOR, unless that is -1, and returns
+   its value. It handles its errors; what gets through all the same changes
+   nothing, and NIL is returned. */
+static cl_object call_lisp(cl_object name, int descriptor)
 {
     cl_env_ptr env = ecl_process_env();
-    volatile bool result = false;
+    volatile cl_object result = ECL_NIL;
 
     ECL_CATCH_ALL_BEGIN(env)
     {
-        cl_object value =
-            descriptor < 0 ? cl_funcall(1, name)
-                           : cl_funcall(2, name, ecl_make_fixnum(descriptor));
-
-        result = value != ECL_NIL;
+        result = descriptor < 0
+                     ? cl_funcall(1, name)
+                     : cl_funcall(2, name, ecl_make_fixnum(descriptor));
     }
     ECL_CATCH_ALL_END;
     return result;
@@ -134,15 +144,15 @@ static void say_state(struct connection *connection)
 
 void tier_begin(struct connection *connection)
 {
+    tier.connection = connection;
     tier.owner = getpid();
     tier.said[0] = -1;
     say_state(connection);
 }
 
-void tier_before_copy(void)
+/* Lisp has a job: makes the pipe for its result. */
+static void open_pipe(void)
 {
-    if (!call_lisp(tier.prepare, -1))
-        return;
     tier.self = getpid();
     if (pipe2(tier.ends, O_CLOEXEC) < 0) {
         tier.ends[0] = tier.ends[1] = -1;
@@ -150,10 +160,17 @@ void tier_before_copy(void)
     }
 }
 
+void tier_before_copy(void)
+{
+    if (call_lisp(tier.prepare, -1) != ECL_NIL)
+        open_pipe();
+}
+
 /* In the process that compiles: it belongs to nobody, reports to the pipe, and
    can be killed. */
-static NO_RETURN void become_compiler(const struct connection *connection)
+NO_RETURN void tier_compile(void)
 {
+    const int result = STDERR_FILENO + 1;
     sigset_t none;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -166,28 +183,45 @@ static NO_RETURN void become_compiler(const struct connection *connection)
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
-    (void)close(connection->socket);             // the copy's,
-    if (connection->asker >= 0)
-        (void)close(connection->asker); // and this
-    close_end(0);
     if (null < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-        dup2(null, STDERR_FILENO) < 0)
+        dup2(null, STDERR_FILENO) < 0 ||
+        (tier.ends[1] != result && dup3(tier.ends[1], result, O_CLOEXEC) < 0))
         _exit(1);
-    for (int i = 0; i < CONNECTION_PIPES; i++)
-        (void)close(connection->pipes[i]);
-    (void)call_lisp(tier.run, tier.ends[1]);
+    // whoever waits for the end of a pipe of the image must not wait for this
+    linux_close_from(result + 1);
+    (void)call_lisp(tier.compiles ? tier.run_in_middle : tier.run, result);
     _exit(0);
 }
 
+/* In the process that compiles, when it was started in the middle of a call:
+   leaves that, without a cleanup, for where it began. There Lisp is as it is
+   between calls. */
+static NO_RETURN void leave_call(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    tier.compiles = true;
+    env->frs_top = env->frs_org + tier.base;
+    ecl_unwind(env, env->frs_top);
+}
+
+bool tier_compiles(void)
+{
+    return tier.compiles;
+}
+
 /* Starts the compiler for the job that was prepared. */
-static void start_compiler(const struct connection *connection)
+static void start_compiler(void)
 {
     // forked twice: the keeper adopts the second one, and waits for it
     pid_t pid = fork();
 
     if (pid == 0) {
-        if (fork() == 0)
-            become_compiler(connection);
+        if (fork() == 0) {
+            if (tier.in_call)
+                leave_call();
+            tier_compile();
+        }
         _exit(0);
     }
     if (pid > 0)
@@ -197,9 +231,10 @@ static void start_compiler(const struct connection *connection)
 
 void tier_in_copy(const struct connection *connection)
 {
+    (void)connection;
     if (tier.ends[1] < 0)
         return;
-    start_compiler(connection);
+    start_compiler();
     close_end(0);
 }
 
@@ -227,11 +262,87 @@ static void take_result(struct connection *connection)
     (void)call_lisp(tier.finish, result); // closes it
     tier_before_copy();
     if (tier.ends[1] >= 0) {
-        start_compiler(connection);
+        start_compiler();
         expect_result(connection);
     }
     say_state(connection);
 }
+
+/* --- In the middle of a call -------------------------------------------- */
+
+/* Whether RESULT has all that the compiler will write. */
+static bool is_complete(int result)
+{
+    struct pollfd fd = {result, POLLIN, 0};
+
+    return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+}
+
+/* Takes the result over if it is there, and if Lisp can do so now. */
+static void take_in_middle(void)
+{
+    struct connection *connection = tier.connection;
+
+    if (!is_complete(connection->aside) ||
+        call_lisp(tier.finish_in_middle, connection->aside) == ECL_NIL)
+        return;
+    connection->aside = -1; // Lisp has closed it
+    tier.ends[0] = -1;
+    say_state(connection);
+}
+
+/* For middle.h. */
+static bool work_in_middle(void)
+{
+    cl_object prepared;
+
+    if (tier.connection->aside >= 0)
+        take_in_middle();
+    if (tier.connection->aside >= 0)
+        return true;
+    prepared = call_lisp(tier.prepare_in_middle, -1);
+    if (prepared == ECL_NIL || prepared == tier.later)
+        return prepared != ECL_NIL;
+    open_pipe();
+    if (tier.ends[1] < 0)
+        return false;
+    start_compiler();
+    expect_result(tier.connection);
+    return true;
+}
+
+/* EXPECT-LONG-CALL: something was defined that waits to become native. In
+   copies of the image, nothing does. */
+static cl_object expect_long_call(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    if (tier.in_call && tier.owner == getpid())
+        middle_watch(LIMIT_NATIVE_AFTER_MS);
+    ecl_return0(env);
+}
+
+void tier_begin_call(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    tier.in_call = true;
+    tier.base = env->frs_top - env->frs_org;
+    if (tier.owner != getpid())
+        return;
+    if (tier.connection->aside >= 0)
+        middle_watch(LIMIT_NATIVE_TICK_MS);
+    else if (ecl_symbol_value(tier.candidates) != ECL_NIL)
+        middle_watch(LIMIT_NATIVE_AFTER_MS);
+}
+
+void tier_end_call(void)
+{
+    tier.in_call = false;
+    middle_stop();
+}
+
+/* --- Copies ------------------------------------------------------------- */
 
 /* This copy was woken; what is compiled belongs to another process, and so does
    what the supervisor knows. */
@@ -254,4 +365,23 @@ void tier_after_copy(struct connection *connection)
     else if (tier.ends[1] >= 0)
         expect_result(connection);
     say_state(connection);
+}
+
+void tier_prepare(void)
+{
+    tier.prepare = find("PREPARE-JOB");
+    tier.run = find("RUN-JOB");
+    tier.abandon = find("ABANDON-JOB");
+    tier.finish = find("FINISH-JOB");
+    tier.version = find("INTERPRETED-VERSION");
+    tier.state = find("NATIVE-STATE");
+    tier.prepare_in_middle = find("PREPARE-JOB-IN-MIDDLE");
+    tier.finish_in_middle = find("FINISH-JOB-IN-MIDDLE");
+    tier.run_in_middle = find("RUN-JOB-IN-MIDDLE");
+    tier.candidates = find("*CANDIDATES*");
+    tier.later = ecl_make_keyword("LATER");
+    ecl_def_c_function(find("EXPECT-LONG-CALL"),
+                       (cl_objectfn_fixed)expect_long_call, 0);
+    middle_prepare(work_in_middle);
+    // symbols of a package are never collected
 }

@@ -2,9 +2,12 @@
 /* tier.h: functions become native while the session goes on. A copy of the live
    image, which is made to sleep anyway, starts a process that compiles what
    waits; its result comes through a pipe, and is taken over when no call waits.
-   What is compiled and how is in lisp/tier.lisp. */
+   An evaluation that goes on for long is interrupted for both (middle.h). What
+   is compiled and how is in lisp/tier.lisp. */
 #ifndef IMAGE_TIER_H
 #define IMAGE_TIER_H
+
+#include <stdbool.h>
 
 #include "image/connection.h"
 
@@ -19,6 +22,16 @@ void tier_before_copy(void);
 
 /* In the copy, which counts as asleep: starts the compiler. */
 void tier_in_copy(const struct connection *connection);
+
+/* Around a call. A process that compiles may be started in the middle of it: it
+   leaves Lisp for the frame of Lisp's stack that is the top when the call
+   begins, and must be given to tier_compile there. */
+void tier_begin_call(void);
+void tier_end_call(void);
+
+/* Whether this process is one that was started so. */
+bool tier_compiles(void);
+NO_RETURN void tier_compile(void);
 
 /* After a copy was made; also in the copy, when it was woken. */
 void tier_after_copy(struct connection *connection);

@@ -68,4 +68,5 @@
                (:file "describe-system")
                (:file "tier")
                (:file "tier-compiler")
+               (:file "tier-middle")
                (:file "main")))

@@ -31,17 +31,22 @@
   (ffi:c-inline (number) (:int) :bool
                 "(kill(#0, 0) < 0 && errno == ESRCH)" :one-liner t))
 
-(defun become-background-process (seconds)
-  "Makes this process one that works when nothing else does, for SECONDS at
-most, and collects no garbage: that would touch every page."
+(defun limit-process (seconds)
+  "Makes this process end after SECONDS, and collect no garbage: that would touch
+every page."
   (ffi:c-inline (seconds) (:int) :void "{
+    GC_disable();
+    (void)alarm((unsigned)#0);
+  }" :one-liner nil))
+
+(defun work-in-background ()
+  "Makes this process one that works when nothing else does."
+  (ffi:c-inline () () :void "{
     struct sched_param parameters;
 
     memset(&parameters, 0, sizeof parameters);
-    GC_disable();
     (void)setpriority(PRIO_PROCESS, 0, 10);
     (void)sched_setscheduler(0, SCHED_BATCH, &parameters);
-    (void)alarm((unsigned)#0);
   }" :one-liner nil))
 
 (defun load-native-library (path)
@@ -88,9 +93,10 @@ same variables if it closes over any."
 
 (defun turn-native (function block index)
   "Makes the interpreted FUNCTION, the same object, the compiled one at INDEX of
-the table in the library BLOCK. False when it cannot be. The type comes last:
-until then the interpreter runs it, or sees nothing wrong. An interpreted closure
-has no room for the file of a compiled one; see image/tier.c."
+the table in the library BLOCK. False when it cannot be. The type comes last, and
+what the interpreter reads stays where it is: it may be about to run FUNCTION, as
+may compiled code that has looked up how to call it. So the file of a compiled
+function, and the block of a closure, are not what they say; see image/tier.c."
   (ffi:c-inline (function block index) (:object :object :int) :bool "{
     cl_object f = #0;
     const cl_objectfn *entries = (const cl_objectfn *)ecl_library_symbol(
@@ -103,26 +109,39 @@ has no room for the file of a compiled one; see image/tier.c."
     if (entries == NULL || entries[#2] == NULL || selves == NULL) {
         /* not made by WRITE-ENTRIES */
     } else if (ecl_t_of(f) == t_bytecodes &&
-        sizeof(struct ecl_cfun) <= sizeof(struct ecl_bytecodes)) {
-        f->cfun.block = #1;
-        f->cfun.entry = entries[#2];
-        f->cfun.file = ECL_NIL;
-        f->cfun.file_position = ecl_make_fixnum(0);
-        f->cfun.narg = 0;
+               sizeof(struct ecl_cfun) <=
+                   offsetof(struct ecl_bytecodes, data) &&
+               offsetof(struct ecl_cfun, block) ==
+                   offsetof(struct ecl_bytecodes, definition) &&
+               offsetof(struct ecl_cfun, file_position) ==
+                   offsetof(struct ecl_bytecodes, code)) {
         selves[#2] = f;
+        f->cfun.block = #1;
+        f->cfun.file = ECL_NIL; /* was the size of the code */
+        f->cfun.narg = 0;
+        f->cfun.entry = entries[#2];
         f->d.t = t_cfun;
         @(return) = true;
     } else if (ecl_t_of(f) == t_bclosure &&
                offsetof(struct ecl_cclosure, file) <=
                    sizeof(struct ecl_bclosure)) {
-        f->cclosure.env = ECL_NIL;
-        f->cclosure.block = #1;
-        f->cclosure.entry = entries[#2];
-        f->cclosure.narg = 0;
         selves[#2] = f;
+        f->cclosure.narg = 0;
+        f->cclosure.entry = entries[#2];
         f->d.t = t_cclosure;
         @(return) = true;
     }
+  }" :one-liner nil))
+
+(defun put-in-history (version function)
+  "Makes the calls of the interpreter that run FUNCTION, which has become native,
+calls of VERSION, which has the same code. They go on, and are shown, as before."
+  (ffi:c-inline (version function) (:object :object) :void "{
+    struct ecl_ihs_frame *ihs = ecl_process_env()->ihs_top;
+
+    for (; ihs != NULL && ihs->index > 1; ihs = ihs->next)
+        if (ihs->function == #1)
+            ihs->function = #0;
   }" :one-liner nil))
 
 ;;; The header of native code

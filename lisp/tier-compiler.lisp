@@ -455,10 +455,11 @@ alone are left out; if it still does, each is compiled alone."
       (prin1 result stream))
     (close stream)))
 
-(defun run-job (descriptor)
+(defun run-job (descriptor &optional urgent)
   "In a copy of the process: compiles the job, writes the result to DESCRIPTOR,
 and ends the process. Nothing that it does is seen elsewhere. The headers that
-make the next jobs faster are made when the first one is done."
+make the next jobs faster are made when the first one is done. If the job is
+URGENT, it has the processor as often as others."
   (unwind-protect
        (let* ((nowhere (make-broadcast-stream))
               (*standard-output* nowhere)
@@ -466,11 +467,14 @@ make the next jobs faster are made when the first one is done."
               (*trace-output* nowhere)
               (folder (temporary-directory))
               (job *job*))
-         (become-background-process +job-seconds+)
+         (limit-process +job-seconds+)
+         (unless urgent
+           (work-in-background))
          (set-environment "TMPDIR" (job-directory job))
          (use-temporary-directory)
          (ignore-errors
           (write-result (job-result job) descriptor)
+          (work-in-background)
           (set-environment "TMPDIR" folder)
           (use-temporary-directory)
           (make-missing-header)))

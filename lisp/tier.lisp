@@ -208,6 +208,8 @@ it closes over, as the interpreter has them."
          (eq (first definition) 'ext:lambda-block)
          (values definition (and (listp environment) environment)))))
 
+(declaim (ftype function expect-long-call)) ; in image/tier.c
+
 (defun offer-native (name function kind)
   "Notes FUNCTION, which becomes the definition of NAME, to be made native. KIND
 is :FUNCTION, :METHOD or :MACRO."
@@ -223,7 +225,9 @@ is :FUNCTION, :METHOD or :MACRO."
                      +native-form-conses+))
         (push (make-candidate name function (package-name *package*)
                               (eq kind :method))
-              *candidates*)))))
+              *candidates*)
+        (when (and (eq *native* t) (fboundp 'expect-long-call))
+          (expect-long-call))))))
 
 (defun current-candidate-p (candidate)
   "True when the function of CANDIDATE is still interpreted and, as far as can be
@@ -503,6 +507,7 @@ INDICES, and makes those native that are still in use."
                  (let ((version (copy-interpreted function)))
                    (when (turn-native function block position)
                      (setf (gethash function *interpreted-versions*) version)
+                     (put-in-history version function)
                      (when (candidate-method candidate)
                        (push version (gethash (candidate-name candidate)
                                               *native-methods*))))))))))

@@ -569,6 +569,13 @@
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
 
+/* Milliseconds of the processor that an evaluation has after a definition
+   before what it has defined is compiled while it runs: a copy costs it 1 ms or
+   more, and most are done by then. After that, and while a compiler runs, it is
+   looked this often whether something can be done. */
+#define LIMIT_NATIVE_AFTER_MS 100
+#define LIMIT_NATIVE_TICK_MS 4
+
 /* Values that complete what a user types: MCP allows no more in an answer. To
    find systems, the folders that are looked into: more than a workspace with
    its vendored libraries has, and a matter of milliseconds. */

@@ -11,7 +11,13 @@
 #include "bench/peer.h"
 #include "bench/table.h"
 
-enum { DEFINITIONS = 60, CALLS = 1500, CALLS_BETWEEN = 50, FUNCTIONS = 20 };
+enum {
+    DEFINITIONS = 60,
+    CALLS = 1500,
+    CALLS_BETWEEN = 50,
+    FUNCTIONS = 20,
+    MIDDLE_RUNS = 5
+};
 
 static const char ask[] =
     "(count-if (lambda (name) (ecl-mcp::native-function-p (symbol-function "
@@ -157,9 +163,39 @@ static void bench_soon(const char *const *command)
         perror("bench: rm");
 }
 
+/* How much longer FIB of 35 takes in the evaluation that defines it than it
+   does once it is native; the goal is 300 ms more. */
+static void bench_middle(const char *const *command)
+{
+    static const char result[] = "=> 9227465";
+    double native[MIDDLE_RUNS];
+    double middle[MIDDLE_RUNS];
+    struct peer peer;
+
+    start(&peer, command, "on");
+    (void)define(&peer, 0);
+    (void)until_native(&peer, "f0", 1);
+    for (int i = 0; i < MIDDLE_RUNS; i++) {
+        char code[192];
+
+        native[i] = caller_evaluate(&peer, "(f0 35)", result);
+        (void)snprintf(
+            code, sizeof code,
+            "(defun g%d (n) (if (< n 2) n (+ (g%d (- n 1)) (g%d (- n "
+            "2))))) (g%d 35)",
+            i, i, i, i);
+        middle[i] = caller_evaluate(&peer, code, result);
+    }
+    table_most("fib 35 in one call with its definition",
+               table_median(middle, MIDDLE_RUNS), "ms",
+               table_median(native, MIDDLE_RUNS) + 300);
+    peer_stop(&peer);
+}
+
 void bench_tier(const char *const *command)
 {
     bench_definitions(command);
     bench_calls(command);
     bench_soon(command);
+    bench_middle(command);
 }

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* middle.c: see middle.h. */
+#include "image/middle.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <ecl/ecl.h>
+
+#include "base/limits.h"
+
+/* Entries of each of Lisp's stacks that must be free; its own margins come on
+   top. A stack that grew would be elsewhere, and the interpreter goes on in the
+   old one. */
+enum { ROOM = 4096, FRAMES_ROOM = 64 };
+
+/* Entries above the top of Lisp's stack that the interpreter may be writing:
+   the values of a function, and some more. */
+enum { IN_USE = 2 * ECL_MULTIPLE_VALUES_LIMIT };
+
+static struct middle {
+    middle_work *work;
+    uintptr_t start; /* of the interpreter's code; 0: it was not found */
+    uintptr_t end;
+    pthread_t thread;
+    pid_t process; /* whose timer it is */
+    timer_t timer;
+    volatile sig_atomic_t watching;
+} middle;
+
+/* What belongs to a thread, and code that runs in between would change. */
+struct saved {
+    cl_object function;
+    cl_object stack_frame;
+    cl_object packages;
+    cl_object packages_p;
+    struct ecl_frame *exit; /* where a non-local exit goes that was begun */
+    struct ecl_frame frame;
+    struct ecl_bds_frame binding;
+    cl_index nvalues;
+    cl_object values[ECL_MULTIPLE_VALUES_LIMIT];
+};
+
+/* The signal of the timer: SIGRTMAX says that an image is an orphan. */
+static int timer_signal(void)
+{
+    return SIGRTMAX - 1;
+}
+
+/* Where the code that CONTEXT describes was interrupted; 0: unknown. */
+static uintptr_t interrupted_at(const void *context)
+{
+    const ucontext_t *user = context;
+
+#if defined __x86_64__
+    return (uintptr_t)user->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return (uintptr_t)user->uc_mcontext.pc;
+#else
+    (void)user;
+    return 0;
+#endif
+}
+
+static bool is_interpreting(const void *context)
+{
+    uintptr_t at = interrupted_at(context);
+
+    return at >= middle.start && at < middle.end;
+}
+
+/* Whether Lisp takes interrupts: neither it nor C has them off. */
+static bool takes_interrupts(cl_env_ptr env)
+{
+    return env->disable_interrupts == 0 &&
+           ECL_SYM_VAL(env, ECL_INTERRUPTS_ENABLED) != ECL_NIL;
+}
+
+static bool has_room(cl_env_ptr env)
+{
+    volatile char here = 0;
+
+    return (uintptr_t)&here >
+               (uintptr_t)env->cs_limit + LIMIT_LISP_STACK_SAFETY &&
+           env->stack_limit - env->stack_top > ROOM &&
+           env->frs_limit - env->frs_top > FRAMES_ROOM &&
+           env->bds_limit - env->bds_top > FRAMES_ROOM;
+}
+
+static void save(cl_env_ptr env, struct saved *saved)
+{
+    saved->function = env->function;
+    saved->stack_frame = env->stack_frame;
+    saved->packages = env->packages_to_be_created;
+    saved->packages_p = env->packages_to_be_created_p;
+    saved->exit = env->nlj_fr;
+    saved->frame = env->frs_top[1]; // may be about to be used
+    saved->binding = env->bds_top[1];
+    saved->nvalues = env->nvalues;
+    memcpy(saved->values, env->values, sizeof saved->values);
+    env->stack_top += IN_USE;
+}
+
+static void restore(cl_env_ptr env, const struct saved *saved)
+{
+    env->stack_top -= IN_USE;
+    memcpy(env->values, saved->values, sizeof saved->values);
+    env->nvalues = saved->nvalues;
+    env->bds_top[1] = saved->binding;
+    env->frs_top[1] = saved->frame;
+    env->nlj_fr = saved->exit;
+    env->packages_to_be_created_p = saved->packages_p;
+    env->packages_to_be_created = saved->packages;
+    env->stack_frame = saved->stack_frame;
+    env->function = saved->function;
+}
+
+static void work_now(cl_env_ptr env)
+{
+    struct saved saved;
+    bool more;
+
+    save(env, &saved);
+    more = middle.work();
+    restore(env, &saved);
+    if (!more)
+        middle_stop();
+}
+
+static void tick(int signal, siginfo_t *info, void *context)
+{
+    int error = errno;
+
+    (void)signal;
+    (void)info;
+    if (middle.watching && pthread_equal(pthread_self(), middle.thread) &&
+        is_interpreting(context)) {
+        cl_env_ptr env = ecl_process_env();
+
+        if (takes_interrupts(env) && has_room(env))
+            work_now(env);
+    }
+    errno = error;
+}
+
+/* Finds the code of the interpreter. */
+static void find_interpreter(void)
+{
+    void *code = dlsym(RTLD_DEFAULT, "ecl_interpret");
+    void *symbol = NULL;
+    Dl_info found;
+
+    if (!code || dladdr1(code, &found, &symbol, RTLD_DL_SYMENT) == 0 || !symbol)
+        return;
+    middle.start = (uintptr_t)found.dli_saddr;
+    middle.end = middle.start + ((const ElfW(Sym) *)symbol)->st_size;
+}
+
+void middle_prepare(middle_work *work)
+{
+    struct sigaction action = {.sa_sigaction = tick,
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    middle.work = work;
+    middle.thread = pthread_self();
+    find_interpreter();
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaddset(&action.sa_mask, SIGINT); // no stop in the middle of this
+    (void)sigaction(timer_signal(), &action, NULL);
+}
+
+/* Timers do not survive fork(2): makes one for this process. */
+static bool make_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = timer_signal()};
+
+    if (middle.process == getpid())
+        return true;
+    middle.watching = false;
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &middle.timer) < 0)
+        return false;
+    middle.process = getpid();
+    return true;
+}
+
+void middle_watch(int64_t ms)
+{
+    struct itimerspec when = {
+        .it_value = {ms / 1000, ms % 1000 * 1000 * 1000},
+        .it_interval = {0, LIMIT_NATIVE_TICK_MS * 1000l * 1000}};
+
+    if (middle.start == 0 || !make_timer() || middle.watching)
+        return;
+    middle.watching = timer_settime(middle.timer, 0, &when, NULL) == 0;
+}
+
+void middle_stop(void)
+{
+    const struct itimerspec never = {.it_interval = {0, 0}};
+
+    if (!middle.watching || middle.process != getpid())
+        return;
+    middle.watching = false;
+    (void)timer_settime(middle.timer, 0, &never, NULL); // it exists
+}
