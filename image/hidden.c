@@ -235,7 +235,8 @@ static void note_inside(struct hidden *hidden, const char *path)
 
     while (open && left-- > 0 && hidden->inside.n < LIMIT_SECRET_INSIDE &&
            (entry = readdir(open)))
-        if (fstatat(dirfd(open), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
+        if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) &&
+            fstatat(dirfd(open), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
                 0 &&
             S_ISREG(status.st_mode) && status.st_nlink > 1 &&
             !has_file(&hidden->inside, status.st_dev, status.st_ino))
@@ -248,8 +249,8 @@ static void note_inside(struct hidden *hidden, const char *path)
 }
 
 /* PATH must stay hidden, and the path to which its links lead. PRESENT: there
-   may be something now. */
-static void hide(struct hidden *hidden, const char *path, bool present)
+   may be something now. False: there is nothing yet. */
+static bool hide_path(struct hidden *hidden, const char *path, bool present)
 {
     const struct hidden_path *added;
     uint32_t hash = hash_of(path);
@@ -259,13 +260,20 @@ static void hide(struct hidden *hidden, const char *path, bool present)
     note_ways(hidden, path);
     added = find_hashed(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
-        return; // there is nothing yet
-    note_inside(hidden, path);
+        return false;
     if (folders_lead_straight(path) || !realpath(path, real) ||
         strcmp(real, path) == 0)
-        return;
+        return true;
     add_path(hidden, &hidden->secrets, real);
     note_ways(hidden, real);
+    return true;
+}
+
+/* The same, with what is directly in PATH. */
+static void hide(struct hidden *hidden, const char *path, bool present)
+{
+    if (hide_path(hidden, path, present))
+        note_inside(hidden, path);
 }
 
 /* Whether file NUMBER on DEVICE is one of the secrets, or directly in one. */
@@ -507,13 +515,13 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
                         const struct hidden *before)
 {
     *hidden = (struct hidden){.before = before};
+    // what is in those of the system has no other names
     for (size_t i = 0; hidden_places[i]; i++)
-        hide(hidden, hidden_places[i], true);
+        (void)hide_path(hidden, hidden_places[i], true);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        hide(hidden, hidden_from_root[i], true);
+        (void)hide_path(hidden, hidden_from_root[i], true);
     hidden->system = hidden->secrets.n;
-    // those of the system have no other names; the others cannot be seen twice
-    release_paths(&hidden->inside);
+    // under mounts, the other names of the others cannot be seen
     for (size_t i = 0; before && i < before->inside.n; i++)
         take_path(hidden, &hidden->inside, before->inside.list[i]);
     hide_secrets(hidden, sandbox, places);

@@ -168,7 +168,8 @@ static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
     for (size_t i = 0; i < rules->hidden->ways.n; i++)
-        allow_around(rules, &rules->hidden->ways.list[i]);
+        if (rules->hidden->ways.list[i].number != 0) // there was something
+            allow_around(rules, &rules->hidden->ways.list[i]);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
 }

@@ -76,15 +76,12 @@ static int unshare_users(void)
     return 0;
 }
 
-/* Does what may fail in a container, or in a system that lets no user mount. */
-static int try_to_enter(void)
+/* Makes the namespace of mounts this process's own. */
+static int seclude(void)
 {
     int root;
     int copy;
 
-    // root may lack the right
-    if ((geteuid() != 0 || unshare(CLONE_NEWNS) < 0) && unshare_users() < 0)
-        return -1;
     // what the system mounts comes in, and nothing goes out
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return -1;
@@ -97,12 +94,24 @@ static int try_to_enter(void)
     return copy >= 0 ? 0 : -1;
 }
 
+/* Does what may fail in a container, or in a system that lets no user mount. */
+static int try_to_enter(void)
+{
+    return unshare_users() < 0 ? -1 : seclude();
+}
+
 int namespace_enter(void)
 {
     int status = 0;
-    pid_t pid = fork();
+    pid_t pid;
 
-    // a process that has entered half of it cannot go back: a child tries
+    // root may lack the right; without users of its own, half of it shows what
+    // there is outside
+    if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0)
+        return seclude();
+    // a process that has entered half of the other cannot go back: a child
+    // tries
+    pid = fork();
     if (pid == 0)
         _exit(try_to_enter() == 0 ? 0 : errno & 127);
     while (pid > 0 && waitpid(pid, &status, 0) < 0)

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /* Enters a namespace of this process's own: as a user without rights, one of
-   users too, with the same user and group. -1: the system refuses, and nothing
-   has changed. */
+   users too, with the same user and group. -1: the system refuses, and what
+   this process sees has not changed. */
 int namespace_enter(void);
 
 /* A copy of the tree at PLACE, a descriptor, to be mounted; READ_ONLY: nothing
