@@ -283,10 +283,39 @@
       (should-not (test-parse-error-p text))
       (should-not (test-parse-error-p bytes))
       (should-not (test-parse-error-p (string-to-multibyte bytes)))))
+  ;; Surrogates, more than Unicode has, and what takes fewer bytes.
+  (dolist (bytes '("\355\240\200" "\364\220\200\200" "\370\210\200\200\200"
+                   "\300\200" "\340\200\200" "\303\251\303" "\303\251\377"))
+    (should-not (multibyte-string-p bytes))
+    (should (test-parse-error-p bytes))
+    (should (test-parse-error-p (string-to-multibyte bytes))))
   (dotimes (i 128)
     (let ((byte (unibyte-string (+ 128 i))))
       (should (test-parse-error-p byte))
       (should (test-parse-error-p (string-to-multibyte byte))))))
+
+(ert-deftest module-copies-a-long-message-at-once ()
+  "The bytes of a message cost less than base64 of them costs: Emacs does
+nothing else meanwhile.  The least of several runs counts, by the
+processor's time."
+  (let ((bytes (encode-coding-string (make-string 4000000 ?é) 'utf-8))
+        (gc-cons-threshold most-positive-fixnum)
+        (copied 100)
+        (coded 100))
+    (cl-flet ((seconds (function)
+                (garbage-collect)
+                (let ((start (float-time (get-internal-run-time))))
+                  (funcall function)
+                  (- (float-time (get-internal-run-time)) start))))
+      (dotimes (_ 10)
+        (let ((core (test-core)))
+          (setq copied (min copied (seconds (lambda ()
+                                              (ecl-mcp-module-feed
+                                               core 'client bytes))))
+                coded (min coded (seconds (lambda ()
+                                            (base64-encode-string bytes t)))))
+          (ecl-mcp-module-close core))))
+    (should (< copied coded))))
 
 (ert-deftest module-bytes-round-trip ()
   (dolist (bytes (list (test-bytes) (string-to-multibyte (test-bytes))
