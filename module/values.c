@@ -225,16 +225,17 @@ static bool copy_bytes(emacs_env *env, emacs_value value, struct buf *out)
 
 bool value_bytes(emacs_env *env, emacs_value value, struct buf *out)
 {
-    emacs_value multibyte = value_call(env, FN_MULTIBYTE_STRING_P, 1, &value);
+    emacs_value multibyte;
 
+    if (copy_text(env, value, out)) // a third of the time of the other way
+        return true;
+    if (!forgive(env, SYM_WRONG_TYPE_ARGUMENT)) // not ASCII, or raw bytes
+        return false;
+    multibyte = value_call(env, FN_MULTIBYTE_STRING_P, 1, &value);
     if (!is_fine(env))
         return false;
     if (!env->is_not_nil(env, multibyte))
         return copy_bytes(env, value, out); // signals a wrong type, too
-    if (copy_text(env, value, out))
-        return true;
-    if (!forgive(env, SYM_WRONG_TYPE_ARGUMENT)) // raw bytes in the text
-        return false;
     value =
         value_call(env, FN_ENCODE_CODING_STRING, 2,
                    (emacs_value[]){value, refs.symbols[SYM_UTF_8_EMACS_UNIX]});

@@ -49,6 +49,19 @@
           (error "Client: %s" (buffer-string)))
         (string-to-number (buffer-string))))))
 
+(defun bench-emacs--copy (text)
+  "Milliseconds of the processor's time to copy each MB of TEXT to a core."
+  (let ((least 1000)
+        (gc-cons-threshold most-positive-fixnum))
+    (dotimes (_ 10)
+      (garbage-collect)
+      (let* ((core (ecl-mcp-module-open '(:audit "off")))
+             (start (float-time (get-internal-run-time))))
+        (ecl-mcp-module-feed core 'client text)
+        (setq least (min least (- (float-time (get-internal-run-time)) start)))
+        (ecl-mcp-module-close core)))
+    (/ (* 1000 least) (/ (string-bytes text) 1e6))))
+
 (let* ((build (expand-file-name (pop command-line-args-left)))
        (home (make-temp-file "ecl-mcp-bench" t))
        (process-environment (cons (concat "HOME=" home) process-environment))
@@ -79,7 +92,12 @@
                           (bench-emacs--median (mapcar #'car theirs)))))
         (setq late (- (bench-emacs--median (mapcar #'car ours)) alone))
         (princ (format "%-32s %6.1f ms, Emacs %.1f ms later, at most %d\n"
-                       "without Emacs" alone late bench-emacs-most)))
+                       "without Emacs" alone late bench-emacs-most))
+        (let ((text (make-string 4000000 ?é)))
+          (princ (format "%-32s %6.2f ms each MB; of text %.2f ms\n"
+                         "a long message to the core"
+                         (bench-emacs--copy (encode-coding-string text 'utf-8))
+                         (bench-emacs--copy text)))))
     (ecl-mcp-lisp-stop)
     (delete-directory home t))
   (when (> late bench-emacs-most)

@@ -283,6 +283,12 @@
       (should-not (test-parse-error-p text))
       (should-not (test-parse-error-p bytes))
       (should-not (test-parse-error-p (string-to-multibyte bytes)))))
+  ;; Surrogates, more than Unicode has, and what takes fewer bytes.
+  (dolist (bytes '("\355\240\200" "\364\220\200\200" "\370\210\200\200\200"
+                   "\300\200" "\340\200\200" "\303\251\303" "\303\251\377"))
+    (should-not (multibyte-string-p bytes))
+    (should (test-parse-error-p bytes))
+    (should (test-parse-error-p (string-to-multibyte bytes))))
   (dotimes (i 128)
     (let ((byte (unibyte-string (+ 128 i))))
       (should (test-parse-error-p byte))
