@@ -249,10 +249,11 @@ in which any character has room, as the reader makes them."
 (defun scan-code (text)
   "Scans the string TEXT and returns a SCAN."
   (let ((result (make-scan))
-        (text (typecase text
-                ((simple-array base-char (*)) text)
-                ((simple-array character (*)) (plain-text text))
-                (t (plain-text (coerce text '(simple-array character (*))))))))
+        (text (cond ((plain-string-p text) text)
+                    ((typep text '(simple-array character (*)))
+                     (plain-text text))
+                    (t (plain-text (coerce text
+                                           '(simple-array character (*))))))))
     (scan-string text (length text) result)
     result))
 

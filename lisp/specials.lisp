@@ -6,10 +6,39 @@
 
 (defmacro define-record ((name &rest options) documentation &rest slots)
   "Defines the record NAME as DEFSTRUCT would with OPTIONS, DOCUMENTATION and
-SLOTS, but as a vector: making a class costs ECL a millisecond at each start."
-  `(defstruct (,name (:type vector) (:copier nil) ,@options)
-     ,documentation
-     ,@slots))
+SLOTS, but as a vector: making a class costs ECL a millisecond at each start. A
+constructor whose parameters are all required fills the vector by itself: that
+of DEFSTRUCT makes a list first, which takes ten times as long."
+  (let* ((option (find :constructor options
+                       :key (lambda (option) (and (consp option)
+                                                  (first option)))))
+         (parameters (third option))
+         (ours (and (consp (cddr option))
+                    (null (intersection parameters lambda-list-keywords))))
+         (values (loop for slot in slots
+                       for (variable value) = (if (consp slot)
+                                                  slot
+                                                  (list slot))
+                       collect (if (member variable parameters)
+                                   variable
+                                   value))))
+    `(progn
+       (defstruct (,name (:type vector) (:copier nil)
+                         ,@(if ours
+                               `((:constructor nil) ,@(remove option options))
+                               options))
+         ,documentation
+         ,@slots)
+       ,@(when ours
+           `((defun ,(second option) ,parameters
+               (let ((record (make-array ,(length slots)
+                                         :initial-element nil)))
+                 (declare (type simple-vector record))
+                 ,@(loop for value in values
+                         for index from 0
+                         unless (member value '(nil 'nil) :test #'equal)
+                           collect `(setf (svref record ,index) ,value))
+                 record)))))))
 
 (defmacro define-lean-condition (name parents slots &rest options)
   "Defines the condition NAME as DEFINE-CONDITION would, but each reader as an

@@ -88,3 +88,37 @@ Process: … MB (PSS…, … MB of it private" before)
                                       :text "memory: 512 MiB")))
   (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
   (call "configure-limits" :memory *heap*))
+
+;;; What a call costs
+
+(ecl-mcp::define-record (sample (:constructor make-sample (second first)))
+  "A record with each kind of slot."
+  first
+  (second)
+  (third 3 :type fixnum)
+  (fourth '())
+  (fifth (list 1)))
+
+(test records-are-made-without-a-list
+  (is (equalp #(:a :b 3 nil (1)) (make-sample :b :a)))
+  (is (not (eq (sample-fifth (make-sample 1 2))
+               (sample-fifth (make-sample 1 2)))))
+  (let* ((count 1000)
+         (slots (length (ecl-mcp::make-evaluation)))
+         (before (ecl-mcp::bytes-allocated)))
+    (dotimes (i count)
+      (ecl-mcp::make-evaluation))
+    (let ((bytes (floor (- (ecl-mcp::bytes-allocated) before) count)))
+      (is (< bytes (* 2 8 slots)) "a record of ~d slots takes ~d bytes"
+          slots bytes))))
+
+(test arguments-are-found-by-name
+  (let ((arguments '(("ab" . 1) ("ac" . "text") ("abc" . t) ("none" . nil))))
+    (is (eql 1 (ecl-mcp::argument arguments "ab" 'integer t)))
+    (is (equal "text" (ecl-mcp::argument arguments "ac" 'string nil)))
+    (is (eq t (ecl-mcp::argument arguments "abc" 't nil)))
+    (is (null (ecl-mcp::argument arguments "none" 'string nil)))
+    (is (null (ecl-mcp::argument arguments "a" 'string nil)))
+    (signals error (ecl-mcp::argument arguments "ab" 'string nil))
+    (signals error (ecl-mcp::argument arguments "ac" 'integer nil))
+    (signals error (ecl-mcp::argument arguments "none" 'string t))))
