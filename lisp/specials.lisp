@@ -6,10 +6,25 @@
 
 (defmacro define-record ((name &rest options) documentation &rest slots)
   "Defines the record NAME as DEFSTRUCT would with OPTIONS, DOCUMENTATION and
-SLOTS, but as a vector: making a class costs ECL a millisecond at each start."
-  `(defstruct (,name (:type vector) (:copier nil) ,@options)
-     ,documentation
-     ,@slots))
+SLOTS, but as a vector: making a class costs ECL a millisecond at each start. A
+constructor without parameters makes no list of the values first."
+  (let* ((constructor (rest (assoc :constructor options)))
+         (plain (and (rest constructor) (null (second constructor)))))
+    `(progn
+       (defstruct (,name (:type vector) (:copier nil)
+                         ,@(if plain
+                               (cons '(:constructor nil)
+                                     (remove :constructor options :key #'first))
+                               options))
+         ,documentation
+         ,@slots)
+       ,@(when plain
+           `((defun ,(first constructor) ()
+               (let ((record (make-array ,(length slots))))
+                 ,@(loop for slot in slots
+                         for index from 0
+                         collect `(setf (svref record ,index) ,(second slot)))
+                 record)))))))
 
 (defmacro define-lean-condition (name parents slots &rest options)
   "Defines the condition NAME as DEFINE-CONDITION would, but each reader as an
