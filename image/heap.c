@@ -20,6 +20,11 @@
 /* When the last call ended, in milliseconds. */
 static int64_t used_at;
 
+/* What had been allocated since the collection before, and which one that was,
+   when this process began: nothing of it is garbage of calls. */
+static size_t begun_with;
+static GC_word begun_at;
+
 /* Quiet moments since the heap was last loose. */
 static int moments = LIMIT_HEAP_MOMENTS;
 
@@ -44,6 +49,20 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+void heap_begin(void)
+{
+    begun_with = GC_get_bytes_since_gc();
+    begun_at = GC_get_gc_no();
+}
+
+/* Bytes that calls have allocated since the last collection. */
+static size_t left_by_calls(void)
+{
+    size_t since = GC_get_bytes_since_gc();
+
+    return GC_get_gc_no() == begun_at ? since - begun_with : since;
+}
+
 void heap_note_use(void)
 {
     used_at = now();
@@ -53,7 +72,7 @@ void heap_note_use(void)
    has used it for a while. */
 static bool is_stale(void)
 {
-    return GC_get_bytes_since_gc() > LIMIT_HEAP_STALE &&
+    return left_by_calls() > LIMIT_HEAP_STALE &&
            GC_get_heap_size() <= LIMIT_HEAP_LOOSE &&
            now() - used_at >= QUIET_MS;
 }
@@ -65,24 +84,18 @@ enum heap_state heap_state(void)
     return is_stale() ? HEAP_STALE : HEAP_FINE;
 }
 
-static void tighten(void)
+void heap_collect(enum heap_state state)
 {
     size_t live;
 
-    // only what was free in the two collections before is given back
+    // only what was free in the two collections before is given back; kept, it
+    // would be in the copy, and once more in this process when it is used again
     for (int i = 0; i < 3; i++) {
         GC_gcollect_and_unmap();
         live = GC_get_heap_size() - GC_get_free_bytes();
         if (live > LIMIT_HEAP_LOOSE * 2)
             break; // each takes long; the next quiet moment has the next one
     }
-    (void)malloc_trim(0); // says whether there was anything
-}
-
-void heap_collect(enum heap_state state)
-{
     if (state == HEAP_LOOSE)
-        tighten();
-    else
-        GC_gcollect();
+        (void)malloc_trim(0); // says whether there was anything
 }

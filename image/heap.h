@@ -6,9 +6,12 @@
 
 enum heap_state {
     HEAP_FINE,
-    HEAP_STALE, /* it is small, and would soon grow for the garbage of calls */
+    HEAP_STALE, /* it is small, and much of it is the garbage of calls */
     HEAP_LOOSE  /* much of it is likely to be garbage */
 };
+
+/* This process is a session from now on. */
+void heap_begin(void);
 
 /* A call ends. */
 void heap_note_use(void);
@@ -16,8 +19,8 @@ void heap_note_use(void);
 /* Before a copy is taken: what there is to do. */
 enum heap_state heap_state(void);
 
-/* Collects; if the heap is loose, also gives back the memory that is free then,
-   so that no copy holds it. */
+/* Collects, and gives back the memory that is free then, so that no copy holds
+   it. */
 void heap_collect(enum heap_state state);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <linux/sockios.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -203,6 +205,32 @@ void linux_offer_memory(void)
     score = strtol(text, NULL, 10) + LIMIT_OOM_SCORE;
     (void)snprintf(text, sizeof text, "%ld", score < 1000 ? score : 1000);
     (void)write_file(path, text); // raising it is always allowed
+}
+
+/* Lets the segments of a program or library go that nobody can write. */
+static int let_go(struct dl_phdr_info *object, size_t size, void *page)
+{
+    const uintptr_t mask = *(const uintptr_t *)page - 1;
+
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        uintptr_t end = (start + segment->p_memsz) & ~mask;
+
+        start = (start + mask) & ~mask;
+        if (segment->p_type == PT_LOAD && !(segment->p_flags & PF_W) &&
+            start < end) // refused, they stay
+            (void)madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void linux_let_code_go(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    (void)dl_iterate_phdr(let_go, &page);
 }
 
 void linux_go_ahead(void)

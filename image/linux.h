@@ -53,6 +53,11 @@ int64_t linux_ticks(int64_t ms);
    when memory runs out: raises its score by LIMIT_OOM_SCORE. */
 void linux_offer_memory(void);
 
+/* The code and constants of this process are no longer counted as its memory:
+   they are in files, from where what it still needs comes again. For a process
+   that has run most of its code for the last time. */
+void linux_let_code_go(void);
+
 /* From now on this process is served before others, as far as the system allows
    (root only). The second function undoes that, for a child; false when it
    cannot. */

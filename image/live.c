@@ -601,5 +601,6 @@ void live_run(const struct control_message *open_message,
     live_frozen_begin(&live.connection, &live.sleepers);
     tier_begin(&live.connection);
     take_signals();
+    heap_begin();
     serve();
 }

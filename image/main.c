@@ -105,6 +105,7 @@ static void open_keeper(struct keepers *keepers,
 {
     struct control_message failed = {.kind = CONTROL_OPENED,
                                      .serial = message->serial};
+    static bool settled;
     pid_t pid = -1;
 
     errno = ENOMEM;
@@ -124,6 +125,9 @@ static void open_keeper(struct keepers *keepers,
         keepers->pids[keepers->n++] = pid;
     else
         tell(&failed);
+    if (!settled)
+        linux_let_code_go(); // that of the start
+    settled = true;
 }
 
 /* Receives one message and does what it asks for. */

@@ -46,6 +46,10 @@ is, in upper case, or regardless of case."
 
 ;;; Values that an editor shows
 
+(defconstant +value-stream-characters+ 1000
+  "Characters of the longest text behind which the stream of values is kept: its
+buffer has room for them.")
+
 (defconstant +evaluations-kept+ 64
   "Evaluations whose values are kept for an editor: what it still shows on a few
 screens. The values of more would fill the memory.")
@@ -224,16 +228,38 @@ the values of a form as a list. Returns the values of the last form as a list, o
               (restartable-values form))
     text evaluation))
 
+(defun write-values (values stream)
+  "Writes the lines for VALUES to STREAM."
+  (loop for (value . more) on values
+        do (write-string "=> " stream)
+           (write-value value stream)
+           (when more (terpri stream))))
+
+(defvar *value-stream* nil
+  "A string stream that is not in use, or NIL: to make one takes a kilobyte, a
+third of what a small call leaves.")
+
+(defun value-text (value)
+  "Returns the line for VALUE, whose printing runs no code of the user, who could
+keep the stream."
+  (let ((stream (or (shiftf *value-stream* nil) (make-string-output-stream))))
+    (write-values (list value) stream)
+    (let ((text (get-output-stream-string stream)))
+      (when (< (length text) +value-stream-characters+)
+        (forget-column stream)
+        (setf *value-stream* stream))
+      text)))
+
 (defun values-text (values)
   "Returns the lines for VALUES, a list or :NONE."
   (cond ((eq values :none) "; No forms in the code")
         ((null values) "; No values")
+        ((and (null (rest values))
+              (typep (first values) '(or number character symbol string)))
+         (value-text (first values)))
         (t
          (with-output-to-string (stream)
-           (loop for (value . more) on values
-                 do (write-string "=> " stream)
-                    (write-value value stream)
-                    (when more (terpri stream)))))))
+           (write-values values stream)))))
 
 (defun forms-function (forms)
   "Returns a function that runs FORMS."

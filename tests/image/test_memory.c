@@ -16,8 +16,8 @@
 /* Megabytes that an image uses at most whose data are small. */
 #define SMALL 40
 
-/* Megabytes that process PID has for itself and its copies. */
-static double memory(pid_t pid)
+/* What the system says about process PID after NAME. */
+static double status(pid_t pid, const char *name)
 {
     char path[64];
     char line[200];
@@ -28,11 +28,17 @@ static double memory(pid_t pid)
     file = fopen(path, "re");
     assert_non_null(file);
     while (found < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, "RssAnon:", strlen("RssAnon:")) == 0)
-            found = strtod(line + strlen("RssAnon:"), NULL) / 1024;
+        if (strncmp(line, name, strlen(name)) == 0)
+            found = strtod(line + strlen(name), NULL);
     (void)fclose(file); // was only read
     assert_true(found > 0);
     return found;
+}
+
+/* Megabytes that process PID has for itself and its copies. */
+static double memory(pid_t pid)
+{
+    return status(pid, "RssAnon:") / 1024;
 }
 
 static void take_copy(uint64_t id)
@@ -98,12 +104,43 @@ static long collections(uint64_t id)
     return (long)number(id, "(ecl-mcp::collection-count)");
 }
 
+/* What the start has left is in the zygote, too: to collect it in the image
+   would only make pages of its own. */
+static void what_the_start_left_is_not_collected(void **state)
+{
+    long before = collections(1);
+
+    (void)state;
+    for (uint64_t id = 2; id < 8; id += 2) {
+        host_pass(50);
+        take_copy(id);
+        assert_int_equal(collections(id + 1), before);
+    }
+}
+
+/* The code that only the start has run does not count as memory. */
+static void code_of_the_start_is_let_go(void **state)
+{
+    pid_t image = host_image_pid(1);
+    pid_t keeper = (pid_t)status(image, "PPid:");
+    pid_t zygote = (pid_t)status(keeper, "PPid:");
+    int ms = 0;
+
+    (void)state;
+    while (status(zygote, "RssFile:") > status(image, "RssFile:")) {
+        assert_true(ms < HOST_PATIENCE_MS);
+        host_pass(10);
+        ms += 10;
+    }
+}
+
 /* The heap would grow for what small calls leave. It is collected when nobody
    waits and there is enough, and not sooner. */
 static void small_garbage_is_collected_in_quiet_moments(void **state)
 {
     char code[100];
     uint64_t id = 1;
+    double held;
     long before;
 
     (void)state;
@@ -121,10 +158,12 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
                    (int)(LIMIT_HEAP_STALE / 4));
     host_call(id, code);
     host_wait(id++);
+    held = number(id++, "(ecl-mcp::bytes-held)");
     for (int i = 0; collections(id++) == before; i++) {
         assert_true(i < HOST_PATIENCE_MS / 50);
         host_pass(50);
     }
+    assert_true(number(id, "(ecl-mcp::bytes-held)") < held);
 }
 
 /* Each process of a session has the pages that the start has touched, be they
@@ -145,6 +184,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_start_leaves_little_garbage,
                                         host_setup, host_teardown),
+        cmocka_unit_test_setup_teardown(what_the_start_left_is_not_collected,
+                                        host_setup, host_teardown),
+        cmocka_unit_test_setup_teardown(code_of_the_start_is_let_go, host_setup,
+                                        host_teardown),
         cmocka_unit_test_setup_teardown(garbage_is_given_back_before_a_copy,
                                         host_setup, host_teardown),
         cmocka_unit_test_setup_teardown(long_code_is_given_back, host_setup,
