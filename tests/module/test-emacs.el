@@ -176,27 +176,4 @@ Return its standard output; its exit status must be 0."
     (with-temp-file broken (insert "no module"))
     (should (eq 'module-open-failed (car (test-error #'module-load broken))))))
 
-(ert-deftest module-copies-a-long-message-at-once ()
-  "The bytes of a message cost less than base64 of them costs: Emacs does
-nothing else meanwhile.  The least of several runs counts, by the
-processor's time."
-  (let ((bytes (encode-coding-string (make-string 4000000 ?é) 'utf-8))
-        (gc-cons-threshold most-positive-fixnum)
-        (copied 100)
-        (coded 100))
-    (cl-flet ((seconds (function)
-                (garbage-collect)
-                (let ((start (float-time (get-internal-run-time))))
-                  (funcall function)
-                  (- (float-time (get-internal-run-time)) start))))
-      (dotimes (_ 10)
-        (let ((core (test-core)))
-          (setq copied (min copied (seconds (lambda ()
-                                              (ecl-mcp-module-feed
-                                               core 'client bytes))))
-                coded (min coded (seconds (lambda ()
-                                            (base64-encode-string bytes t)))))
-          (ecl-mcp-module-close core))))
-    (should (< copied coded))))
-
 ;;; test-emacs.el ends here
