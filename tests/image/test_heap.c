@@ -27,9 +27,9 @@ GC_API size_t GC_CALL GC_get_bytes_since_gc(void)
     return bytes_since;
 }
 
-GC_API void GC_CALL GC_gcollect(void)
+GC_API GC_word GC_CALL GC_get_gc_no(void)
 {
-    collections++;
+    return (GC_word)collections;
 }
 
 GC_API void GC_CALL GC_gcollect_and_unmap(void)
@@ -44,6 +44,8 @@ static int set_up(void **state)
 {
     (void)state;
     moments = LIMIT_HEAP_MOMENTS; // as at the start
+    used_at = 0;
+    begun_with = 0;
     return 0;
 }
 
@@ -104,6 +106,21 @@ static void stale_heap_counts_from_its_limit_on(void **state)
     assert_int_equal(heap_state(), HEAP_FINE);
 }
 
+/* Until it is collected, what was there before the calls does not count. */
+static void garbage_of_the_start_does_not_count(void **state)
+{
+    (void)state;
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_STALE);
+    heap_begin();
+    heap_is(LIMIT_HEAP_LOOSE, 0, (size_t)LIMIT_HEAP_STALE * 2);
+    assert_int_equal(heap_state(), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, (size_t)LIMIT_HEAP_STALE * 2 + 1);
+    assert_int_equal(heap_state(), HEAP_STALE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_STALE + 1);
+    collections++;
+    assert_int_equal(heap_state(), HEAP_STALE);
+}
+
 /* A collection of a large heap takes long: one in each moment. */
 static void heap_is_collected_as_long_as_nobody_waits(void **state)
 {
@@ -115,8 +132,9 @@ static void heap_is_collected_as_long_as_nobody_waits(void **state)
     heap_is((size_t)LIMIT_HEAP_LOOSE * 2 + 1, 0, 0);
     heap_collect(HEAP_LOOSE);
     assert_int_equal(collections, 4);
+    heap_is(LIMIT_HEAP_LOOSE, 0, 0);
     heap_collect(HEAP_STALE);
-    assert_int_equal(collections, 5);
+    assert_int_equal(collections, 7);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
@@ -128,6 +146,7 @@ int main(void)
         TEST(small_heap_is_not_tried_again),
         TEST(garbage_counts_from_its_limit_on),
         TEST(stale_heap_counts_from_its_limit_on),
+        TEST(garbage_of_the_start_does_not_count),
         TEST(heap_is_collected_as_long_as_nobody_waits),
     };
 
