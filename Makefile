@@ -192,12 +192,12 @@ $(INSTRUMENTED): $(call objects,$(IMAGE_SRC) $(IMAGE_SHARED_SRC)) $(CORE_LIB) $(
 	$(Q)echo 'const char *__asan_default_options(void) \
 	  { return "detect_stack_use_after_return=0:detect_leaks=0"; }' | $(CC) -x c -c -o $(@D)/options.o -
 	$(Q)$(CC) -pie -o $@ $(@D)/options.o $(filter %.o,$^) build/release/$(notdir $(LISP_LIB)) $(CORE_LIB) \
-	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS) -lseccomp
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS)
 else
 $(IMAGE): $(call objects,$(IMAGE_SRC) $(IMAGE_SHARED_SRC)) $(LISP_LIB) $(CORE_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(CORE_LIB) \
-	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS) -lseccomp
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(IMAGE_LDFLAGS) $(ECL_LDFLAGS)
 endif
 
 $(MODULE): $(call objects,$(filter-out module/version_facts.c,$(MODULE_SRC))) $(HOST_LIB) $(CORE_LIB)

@@ -6,8 +6,31 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
 #include <stdlib.h>
+
+/* The architecture of this program, as the system calls it. libseccomp could be
+   asked, but would have to be loaded at each start. */
+#if defined __x86_64__ && !defined __ILP32__
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined __i386__
+#define NATIVE AUDIT_ARCH_I386
+#elif defined __aarch64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE AUDIT_ARCH_AARCH64
+#elif defined __arm__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE AUDIT_ARCH_ARM
+#elif defined __riscv && __riscv_xlen == 64
+#define NATIVE AUDIT_ARCH_RISCV64
+#elif defined __powerpc64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE AUDIT_ARCH_PPC64LE
+#elif defined __powerpc64__
+#define NATIVE AUDIT_ARCH_PPC64
+#elif defined __s390x__
+#define NATIVE AUDIT_ARCH_S390X
+#elif defined __loongarch64
+#define NATIVE AUDIT_ARCH_LOONGARCH64
+#else
+#error "which AUDIT_ARCH (linux/audit.h) is this?"
+#endif
 
 /* Where the lower half of an argument is. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -39,7 +62,7 @@ void program_init(struct filter_program *program)
     program->steps = malloc(BPF_MAXINSNS * sizeof program->steps[0]);
     program->failed = !program->steps;
     load_at(program, offsetof(struct seccomp_data, arch));
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
     program_answer(program, ENOSYS);
     load_at(program, offsetof(struct seccomp_data, nr));
 }

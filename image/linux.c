@@ -195,16 +195,17 @@ void linux_offer_memory(void)
 {
     static const char path[] = "/proc/self/oom_score_adj";
     char text[32] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
     long score;
+    int n;
 
     if (fd < 0)
         return;
     (void)!read(fd, text, sizeof text - 1); // else it counts as 0
-    (void)close(fd);                        // was only read
     score = strtol(text, NULL, 10) + LIMIT_OOM_SCORE;
-    (void)snprintf(text, sizeof text, "%ld", score < 1000 ? score : 1000);
-    (void)write_file(path, text); // raising it is always allowed
+    n = snprintf(text, sizeof text, "%ld", score < 1000 ? score : 1000);
+    (void)!write(fd, text, (size_t)n); // raising it is always allowed
+    (void)close(fd);                   // the kernel has taken it or not
 }
 
 /* Lets the segments of a program or library go that nobody can write. */

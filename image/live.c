@@ -132,12 +132,6 @@ void live_boot(char *name)
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 
-void live_prepare(void)
-{
-    tier_prepare();
-    (void)cl_funcall(1, symbol("PREPARE"));
-}
-
 /* An interrupt that the supervisor sent for another call comes too late and is
    dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
@@ -188,17 +182,17 @@ static void orphaned(int signal)
 
 static cl_object make_stream(int pipe)
 {
-    char form[160];
     int fd = fcntl(live.connection.pipes[pipe], F_DUPFD_CLOEXEC,
                    CONNECTION_PRIVATE_FD);
 
     if (fd < 0)
         connection_give_up("no descriptor for output");
-    (void)snprintf(form, sizeof form,
-                   "(ext:make-stream-from-fd %d :output :buffering :line "
-                   ":element-type 'character :external-format :utf-8)",
-                   fd);
-    return cl_eval(c_string_to_object(form));
+    return cl_funcall(
+        9, ecl_make_symbol("MAKE-STREAM-FROM-FD", "EXT"), ecl_make_fixnum(fd),
+        ecl_make_keyword("OUTPUT"), ecl_make_keyword("BUFFERING"),
+        ecl_make_keyword("LINE"), ecl_make_keyword("ELEMENT-TYPE"),
+        ecl_make_symbol("CHARACTER", "COMMON-LISP"),
+        ecl_make_keyword("EXTERNAL-FORMAT"), ecl_make_keyword("UTF-8"));
 }
 
 /* Creates the streams, again if they were closed, and hands them to Lisp. That
@@ -584,6 +578,20 @@ static void find_names(void)
     }
 }
 
+/* What is done here, no image has to do, and each page that it would write for
+   that need not be copied. */
+void live_prepare(void)
+{
+    tier_prepare();
+    (void)cl_funcall(1, symbol("PREPARE"));
+    find_names();
+    live_frozen_prepare();
+    ecl_register_root(&live.streams[CONNECTION_STDOUT]);
+    ecl_register_root(&live.streams[CONNECTION_STDERR]);
+    GC_set_finalize_on_demand(1);
+    GC_set_finalizer_notifier(finalizers_wait);
+}
+
 void live_run(const struct control_message *open_message,
               const int fds[CONTROL_FDS])
 {
@@ -592,11 +600,6 @@ void live_run(const struct control_message *open_message,
     (void)setpgid(0, 0); // a group, which keys of no terminal reach
     live.stack_limit = ecl_process_env()->cs_limit;
     live.thread = pthread_self();
-    find_names();
-    GC_set_finalize_on_demand(1);
-    GC_set_finalizer_notifier(finalizers_wait);
-    ecl_register_root(&live.streams[CONNECTION_STDOUT]);
-    ecl_register_root(&live.streams[CONNECTION_STDERR]);
     start_streams();
     live_frozen_begin(&live.connection, &live.sleepers);
     tier_begin(&live.connection);

@@ -333,13 +333,8 @@ static void define(const char *name, cl_objectfn_fixed function, int arguments)
     ecl_def_c_function(ecl_make_symbol(name, "ECL-MCP"), function, arguments);
 }
 
-void live_frozen_begin(struct connection *connection, struct sleepers *sleepers)
+void live_frozen_prepare(void)
 {
-    connection->asker = -1;
-    live.connection = connection;
-    live.sleepers = sleepers;
-    if (!frozen_begin(&live.frozen))
-        return;
     define("FREEZE-PROCESS", (cl_objectfn_fixed)freeze_process, 2);
     define("TELL-FROZEN", (cl_objectfn_fixed)tell_of_thread, 3);
     define("EXTEND-STACK", (cl_objectfn_fixed)extend_stack, 0);
@@ -352,6 +347,15 @@ void live_frozen_begin(struct connection *connection, struct sleepers *sleepers)
     define("PAST-SOCKET", (cl_objectfn_fixed)past_socket, 1);
     define("PAST-EVALUATIONS", (cl_objectfn_fixed)past_evaluations, 0);
     define("EVALUATION-NUMBER", (cl_objectfn_fixed)evaluation_number, 0);
+}
+
+void live_frozen_begin(struct connection *connection, struct sleepers *sleepers)
+{
+    connection->asker = -1;
+    live.connection = connection;
+    live.sleepers = sleepers;
+    if (!frozen_begin(&live.frozen))
+        (void)cl_fmakunbound(ecl_make_symbol("FREEZE-PROCESS", "ECL-MCP"));
 }
 
 void live_frozen_call(uint64_t id, uint64_t evaluation)

@@ -10,8 +10,11 @@
 #include "image/connection.h"
 #include "image/sleeper.h"
 
-/* Defines these functions; both arguments are the live image's. Without memory
-   for it, nothing is frozen. */
+/* Defines these functions, in the process from which all images are forked. */
+void live_frozen_prepare(void);
+
+/* Begins an image; both arguments are its own. Without memory for it, nothing
+   is frozen. */
 void live_frozen_begin(struct connection *connection,
                        struct sleepers *sleepers);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,16 @@ static struct sandbox_prepared prepared;
 
 /* How keepers begin. */
 static struct keeper_manner manner;
+
+/* A keeper that waits for its session; pid 0: there is none. The socket is this
+   process's end of a pair by which it gets its OPEN message. */
+static struct {
+    pid_t pid;
+    int socket;
+} spare = {0, -1};
+
+/* Sessions from which on one is kept ready: most servers have only one. */
+#define SPARE_FROM 2
 
 static void wake(int signal)
 {
@@ -79,6 +90,14 @@ static void keepers_remove(struct keepers *keepers, pid_t pid)
             keepers->pids[i] = keepers->pids[--keepers->n];
 }
 
+static void forget_spare(void)
+{
+    if (spare.socket >= 0)
+        (void)close(spare.socket); // it ends by this, or has its message
+    spare.pid = 0;
+    spare.socket = -1;
+}
+
 /* Sends MESSAGE. If the supervisor is gone, reading its messages shows that. */
 static void tell(const struct control_message *message)
 {
@@ -99,13 +118,9 @@ static NO_RETURN void become_image(const struct control_message *message,
     live_run(message, fds);
 }
 
-static void open_keeper(struct keepers *keepers,
-                        const struct control_message *message,
-                        const int fds[CONTROL_FDS])
+/* Forks a keeper. In it, 0; -1 with errno: there is none. */
+static pid_t fork_keeper(struct keepers *keepers)
 {
-    struct control_message failed = {.kind = CONTROL_OPENED,
-                                     .serial = message->serial};
-    static bool settled;
     pid_t pid = -1;
 
     errno = ENOMEM;
@@ -116,18 +131,75 @@ static void open_keeper(struct keepers *keepers,
         (void)close(wake_pipe[0]); // the zygote's own
         (void)close(wake_pipe[1]);
         (void)close(CONTROL_FD);
-        keeper_run(message, fds, manner, become_image);
     }
+    if (pid > 0)
+        keepers->pids[keepers->n++] = pid;
+    return pid;
+}
+
+/* In a spare keeper: waits for its session, or the end of the zygote. */
+static NO_RETURN void await_session(int socket)
+{
+    struct pollfd fd = {socket, POLLIN, 0};
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    enum status status;
+
+    (void)signal(SIGCHLD, SIG_DFL); // the handler's pipe is closed
+    do {
+        (void)poll(&fd, 1, -1); // an error ends in the next round
+        status = control_receive(socket, &message, fds);
+    } while (status == ST_MISSING);
+    if (status != ST_OK)
+        _exit(0);
+    (void)close(socket); // nothing more comes
+    keeper_run(&message, fds, manner, become_image);
+}
+
+/* Forks a keeper for the next session, unless there are too few. */
+static void keep_spare(struct keepers *keepers)
+{
+    int pair[2];
+
+    if (spare.pid > 0 || keepers->n < SPARE_FROM ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return;
+    spare.socket = pair[0];
+    spare.pid = fork_keeper(keepers);
+    if (spare.pid == 0) {
+        (void)close(pair[0]); // the zygote's end
+        await_session(pair[1]);
+    }
+    (void)close(pair[1]); // the spare one has it
+    if (spare.pid < 0)
+        forget_spare(); // the next session forks its own
+}
+
+static void open_keeper(struct keepers *keepers,
+                        const struct control_message *message,
+                        const int fds[CONTROL_FDS])
+{
+    struct control_message failed = {.kind = CONTROL_OPENED,
+                                     .serial = message->serial};
+    static bool settled;
+    bool ready =
+        spare.pid > 0 && control_send(spare.socket, message, fds) == ST_OK;
+    pid_t pid = spare.pid;
+
+    forget_spare();
+    if (!ready)
+        pid = fork_keeper(keepers);
+    if (pid == 0)
+        keeper_run(message, fds, manner, become_image);
     failed.status = errno;
     for (int i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the keeper has them
-    if (pid > 0)
-        keepers->pids[keepers->n++] = pid;
-    else
+    if (pid < 0)
         tell(&failed);
     if (!settled)
         linux_let_code_go(); // that of the start
     settled = true;
+    keep_spare(keepers);
 }
 
 /* Receives one message and does what it asks for. */
@@ -157,8 +229,11 @@ static void reap(struct keepers *keepers)
     size_t n;
     pid_t pid;
 
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
         keepers_remove(keepers, pid);
+        if (pid == spare.pid)
+            forget_spare();
+    }
     n = linux_children(pids, CHILDREN_MAX);
     for (size_t i = 0; i < n; i++)
         if (!is_keeper(keepers, pids[i]))

@@ -28,6 +28,10 @@
 #define RANDOM_BYTES 8
 #define NAMES_TRIED 16
 
+/* Names that this process looks at before it starts a sweeper: most often there
+   is nothing to do, and a process takes longer than to read so many. */
+#define NAMES_LOOKED_AT 1000
+
 /* The sweeper runs while Lisp boots and must not slow that down. */
 #define SWEEPER_NICE 10
 
@@ -131,10 +135,20 @@ static void sweep_folder(int parent, const char *name, int64_t until_ms)
     close_fd(&folder);
 }
 
-void temporary_sweep(int parent, int64_t until_ms)
+/* Opens the folder PARENT to read its names. NULL: it cannot be. */
+static DIR *open_names(int parent)
 {
     int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+
+    if (!folder)
+        close_fd(&copy);
+    return folder;
+}
+
+void temporary_sweep(int parent, int64_t until_ms)
+{
+    DIR *folder = open_names(parent);
     const struct dirent *entry;
     char prefix[TEMPORARY_NAME];
 
@@ -144,16 +158,38 @@ void temporary_sweep(int parent, int64_t until_ms)
             sweep_folder(parent, entry->d_name, until_ms);
     if (folder)
         (void)closedir(folder); // was only read
-    else
-        close_fd(&copy);
 }
 
-/* In a process of its own: nobody waits for slow disks. */
+/* Whether something may be left: a folder of another supervisor, which may
+   still run, or too many names to look at here. */
+static bool may_be_left(const struct temporary *temporary)
+{
+    DIR *folder = open_names(temporary->parent);
+    const struct dirent *entry = NULL;
+    char prefix[TEMPORARY_NAME];
+    bool found = false;
+    int n = 0;
+
+    put_prefix(prefix);
+    while (folder && !found && n < NAMES_LOOKED_AT &&
+           (entry = readdir(folder))) {
+        found = is_ours(entry->d_name, prefix) &&
+                strcmp(entry->d_name, temporary->name) != 0;
+        n++;
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+    return found || n == NAMES_LOOKED_AT;
+}
+
+/* In a process of its own: nobody waits until much is removed. */
 void temporary_clean(struct temporary *temporary)
 {
     pid_t parent = getpid();
-    pid_t pid = temporary->path[0] != '\0' ? fork() : -1;
+    pid_t pid = -1;
 
+    if (temporary->path[0] != '\0' && may_be_left(temporary))
+        pid = fork();
     if (pid > 0)
         temporary->sweeper = pid;
     if (pid != 0)

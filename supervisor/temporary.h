@@ -31,8 +31,8 @@ struct temporary {
    folder can be made, the path is empty, and LOG says why. */
 void temporary_open(struct temporary *temporary, const struct log *log);
 
-/* Starts to remove what others have left there. Does nothing to one that is all
-   zeros. */
+/* Starts to remove what others have left there, if there is any. Does nothing
+   to one that is all zeros. */
 void temporary_clean(struct temporary *temporary);
 
 /* Whether process PID, which has ended, was started here. */

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "image/family.h"
 #include "image/linux.h"
+#include "supervisor/state.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/imagehost.h"
@@ -43,8 +44,8 @@ static int tear_down(void **state)
     return status;
 }
 
-static void call_operation(const char *session, uint64_t id,
-                           const char *operation)
+static void do_operation(const char *session, uint64_t id,
+                         const char *operation)
 {
     struct buf frame;
 
@@ -173,7 +174,7 @@ static void keeper_leaves_other_sessions_alone(void **state)
 static void expect_crowded(const char *code)
 {
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    call_operation("main", 2, "checkpoint-session");
+    do_operation("main", 2, "checkpoint-session");
     host_call(3, code);
     host_wait(3);
     host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image " CROWDED);
@@ -227,7 +228,7 @@ static void keeper_ends_orphans_with_reset(void **state)
     host_expect(1, START_ORPHAN, "=> 0");
     orphan = written("orphan");
     assert_true(host_exists(orphan));
-    call_operation("main", 2, "reset-session");
+    do_operation("main", 2, "reset-session");
     host_wait_gone(orphan);
     host_expect(3, "(+ 1 1)", "=> 2");
 }
@@ -241,7 +242,7 @@ static void keeper_ends_orphans_with_close(void **state)
     host_wait(1);
     orphan = written("orphan");
     assert_true(host_exists(orphan));
-    call_operation("other", 2, "close-session");
+    do_operation("other", 2, "close-session");
     host_wait_gone(orphan);
 }
 
@@ -253,7 +254,7 @@ static void keeper_ends_orphans_with_the_image(void **state)
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     host_expect(2, START_ORPHAN, "=> 0");
     orphan = written("orphan");
-    call_operation("main", 3, "checkpoint-session");
+    do_operation("main", 3, "checkpoint-session");
     assert_true(host_exists(orphan));
     assert_int_equal(kill(host_image_pid(4), SIGKILL), 0);
     host_call(5, "*x*");
@@ -273,7 +274,7 @@ static void keeper_does_without_the_zygote(void **state)
     host_expect(1, "(defvar *x* 42)", "=> *X*");
     host_expect(2, START_ORPHAN, "=> 0");
     orphan = written("orphan");
-    call_operation("main", 3, "checkpoint-session");
+    do_operation("main", 3, "checkpoint-session");
     image = host_image_pid(4);
     keeper = parent_of(image);
     zygote = parent_of(keeper);
@@ -368,6 +369,71 @@ static void keeper_outlives_no_supervisor(void **state)
     wait_gone(pid);
 }
 
+/* --- One for the next session ------------------------------------------- */
+
+/* The session of which PID is the keeper; NULL: of none. */
+static const struct session *kept_by(pid_t pid)
+{
+    const struct session *session = host->sessions;
+
+    while (session && session->image.keeper_pid != pid)
+        session = session->next;
+    return session;
+}
+
+/* The keeper that waits for a session, as soon as there is one. */
+static pid_t wait_for_spare(void)
+{
+    pid_t found = 0;
+
+    for (int tries = 0; found == 0; tries++) {
+        struct family family = {NULL, 0, 0};
+
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        family_find(&family, host->zygote.pid, NULL);
+        for (size_t i = 0; i < family.n; i++)
+            if (family.list[i].parent == host->zygote.pid &&
+                !kept_by(family.list[i].pid))
+                found = family.list[i].pid;
+        family_release(&family);
+        if (found == 0)
+            pass();
+    }
+    return found;
+}
+
+static void open_session(const char *name, uint64_t id)
+{
+    host_call_in(name, id, "(+ 1 2)");
+    host_wait(id);
+    host_expect_success();
+}
+
+static void keeper_waits_for_its_session(void **state)
+{
+    pid_t spare;
+    pid_t zygote;
+
+    (void)state;
+    host_expect(1, "(+ 1 2)", "=> 3");
+    open_session("one", 2);
+    spare = wait_for_spare();
+    open_session("two", 3);
+    assert_string_equal(kept_by(spare)->name, "two");
+    // one that is killed is not missed
+    spare = wait_for_spare();
+    assert_int_equal(kill(spare, SIGKILL), 0);
+    host_wait_gone(spare);
+    open_session("three", 4);
+    // none outlives the zygote
+    spare = wait_for_spare();
+    zygote = host->zygote.pid;
+    assert_int_equal(kill(zygote, SIGKILL), 0);
+    host_wait_gone(zygote);
+    host_wait_gone(spare);
+    open_session("three", 5);
+}
+
 /* --- What the system does for it ---------------------------------------- */
 
 /* The value of FIELD in /proc/PID/NAME, or the whole file if FIELD is NULL. */
@@ -426,7 +492,7 @@ static void keeper_has_copies_that_hear_nothing(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    call_operation("main", 2, "checkpoint-session");
+    do_operation("main", 2, "checkpoint-session");
     host_expect(3, SHELL("! pgrep -P $PPID ecl"), "=> 0");
     host_expect(4,
                 SHELL("pkill -INT -P $PPID sleeper; pkill -TERM -P $PPID "
@@ -449,7 +515,7 @@ static void keeper_has_copies_in_groups_of_their_own(void **state)
     size_t copies = 0;
 
     (void)state;
-    call_operation("main", 2, "checkpoint-session");
+    do_operation("main", 2, "checkpoint-session");
     family_find(&family, image, NULL);
     for (size_t i = 0; i < family.n; i++) {
         pid_t pid = family.list[i].pid;
@@ -496,6 +562,7 @@ int main(int argc, char **argv)
         TEST(keeper_lost_after_the_zygote),
         cmocka_unit_test_setup_teardown(keeper_outlives_no_supervisor,
                                         make_folder, remove_folder),
+        TEST(keeper_waits_for_its_session),
         TEST(keeper_is_ended_after_its_image),
         TEST(keeper_bounds_the_tasks),
         TEST(keeper_has_copies_that_hear_nothing),

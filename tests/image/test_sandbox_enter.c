@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/filter_program.h"
 #include "image/linux.h"
 #include "image/sandbox_enter.h"
 #include "support/check.h"
@@ -196,6 +198,18 @@ static void sandbox_keeps_its_promise_or_fails(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Elsewhere no call of the program would be known. */
+static void sandbox_knows_the_architecture(void **state)
+{
+    struct filter_program program;
+
+    (void)state;
+    program_init(&program);
+    assert_false(program.failed);
+    assert_int_equal(program.steps[1].k, seccomp_arch_native());
+    program_release(&program);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -204,6 +218,7 @@ int main(void)
         TEST(sandbox_limits_in_every_mode),
         TEST(sandbox_makes_the_cache),
         TEST(sandbox_keeps_its_promise_or_fails),
+        TEST(sandbox_knows_the_architecture),
     };
 
     return RUN_TESTS("sandbox_enter", tests);

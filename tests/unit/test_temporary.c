@@ -148,6 +148,19 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
     assert_int_equal(count_base(), 1);
 }
 
+static void temporary_folder_without_others_needs_no_sweeper(void **state)
+{
+    (void)state;
+    folder_run("cd base && touch other ecl-mcp-$(id -u)-short");
+    open_temporary();
+    temporary_clean(&temporary);
+    assert_int_equal(temporary.sweeper, 0);
+    // among so many names, the sweeper looks
+    folder_run("cd base && seq 1000 | xargs touch");
+    temporary_clean(&temporary);
+    assert_true(temporary.sweeper > 0);
+}
+
 static void temporary_folder_in_use_is_not_swept(void **state)
 {
     (void)state;
@@ -225,6 +238,7 @@ int main(void)
         TEST(temporary_folder_is_private),
         TEST(temporary_folder_needs_a_folder_to_be_in),
         TEST(temporary_folder_of_a_killed_supervisor_is_swept),
+        TEST(temporary_folder_without_others_needs_no_sweeper),
         TEST(temporary_folder_in_use_is_not_swept),
         TEST(temporary_folder_full_of_traps_is_removed),
         TEST(temporary_folder_of_any_depth_is_removed),
