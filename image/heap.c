@@ -69,19 +69,19 @@ void heap_note_use(void)
 }
 
 /* Whether calls have left so much that the heap would soon grow, and no call
-   has used it for a while. */
-static bool is_stale(void)
+   has used it for a while, or the copy is LASTING. */
+static bool is_stale(bool lasting)
 {
     return left_by_calls() > LIMIT_HEAP_STALE &&
            GC_get_heap_size() <= LIMIT_HEAP_LOOSE &&
-           now() - used_at >= QUIET_MS;
+           (lasting || now() - used_at >= QUIET_MS);
 }
 
-enum heap_state heap_state(void)
+enum heap_state heap_state(bool lasting)
 {
     if (is_loose())
         return HEAP_LOOSE;
-    return is_stale() ? HEAP_STALE : HEAP_FINE;
+    return is_stale(lasting) ? HEAP_STALE : HEAP_FINE;
 }
 
 void heap_collect(enum heap_state state)

@@ -4,6 +4,8 @@
 #ifndef IMAGE_HEAP_H
 #define IMAGE_HEAP_H
 
+#include <stdbool.h>
+
 enum heap_state {
     HEAP_FINE,
     HEAP_STALE, /* it is small, and much of it is the garbage of calls */
@@ -16,8 +18,9 @@ void heap_begin(void);
 /* A call ends. */
 void heap_note_use(void);
 
-/* Before a copy is taken: what there is to do. */
-enum heap_state heap_state(void);
+/* Before a copy is taken: what there is to do. LASTING: the copy stays, and the
+   moment need not be quiet. */
+enum heap_state heap_state(bool lasting);
 
 /* Collects, and gives back the memory that is free then, so that no copy holds
    it. */

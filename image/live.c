@@ -444,10 +444,11 @@ static void rehearse(void)
     buf_release(&text);
 }
 
-/* Collects garbage, and gives memory back, if that is due and no call waits. */
-static void give_back(void)
+/* Collects garbage, and gives memory back, if that is due and no call waits,
+   before a copy is taken, which may be LASTING. */
+static void give_back(bool lasting)
 {
-    enum heap_state state = heap_state();
+    enum heap_state state = heap_state(lasting);
 
     if (state == HEAP_FINE || connection_has_more(&live.connection))
         return;
@@ -494,12 +495,14 @@ static void in_checkpoint(const struct connection *connection)
 /* Makes a checkpoint for KEEP number ID. */
 static void keep(uint64_t id, struct str body)
 {
+    struct wire_field named;
     int64_t evaluation;
     bool copied;
 
-    if (wire_take_int(&body, &evaluation) != ST_OK)
-        connection_give_up("a KEEP without the number of an evaluation");
-    give_back();
+    if (wire_take_int(&body, &evaluation) != ST_OK ||
+        wire_field(&body, &named) != ST_OK)
+        connection_give_up("a KEEP without its fields");
+    give_back(named.type == WIRE_TRUE);
     tier_before_copy();
     live_frozen_before_copy((uint64_t)evaluation);
     copied = sleeper_leave(&live.sleepers, &live.connection, id, in_checkpoint);

@@ -131,6 +131,7 @@ void session_send_keep(struct session *session, uint64_t number)
     size_t start = wire_begin(out, WIRE_KEEP, 0, number);
 
     wire_put_int(out, (int64_t)session->keeping.history.last);
+    wire_put_bool(out, session->keeping.name[0] != '\0');
     wire_end(out, start);
 }
 

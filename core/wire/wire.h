@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 #define WIRE_HEAD 16
 #define WIRE_ID_OFFSET 8 /* of the id in the head */
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "support/check.h"
 #include "support/imagehost.h"
+#include "wire/wire.h"
 
 /* Characters of a long string in code; in Lisp each takes four bytes. */
 #define LONG 8000000
@@ -41,14 +42,24 @@ static double memory(pid_t pid)
     return status(pid, "RssAnon:") / 1024;
 }
 
-static void take_copy(uint64_t id)
+/* Has a copy taken, named NAME if that is not NULL, by call ID. */
+static void take_named_copy(uint64_t id, const char *name)
 {
     struct buf frame;
 
     host_begin(&frame, "main", id, "checkpoint-session", 0);
+    if (name) {
+        wire_put_string(&frame, STR("name"));
+        wire_put_string(&frame, str_from(name));
+    }
     host_send(&frame);
     host_wait(id);
     host_expect_success();
+}
+
+static void take_copy(uint64_t id)
+{
+    take_named_copy(id, NULL);
 }
 
 static void garbage_is_given_back_before_a_copy(void **state)
@@ -179,6 +190,23 @@ static void the_start_leaves_little_garbage(void **state)
     assert_true(has < used * 1.25);
 }
 
+/* A named checkpoint stays: it is taken without the garbage of the calls right
+   before it. */
+static void named_copies_have_no_garbage(void **state)
+{
+    char code[100];
+    long before;
+
+    (void)state;
+    before = collections(1);
+    (void)snprintf(code, sizeof code, "(length (make-string %d))",
+                   (int)(LIMIT_HEAP_STALE / 4));
+    host_call(2, code);
+    host_wait(2);
+    take_named_copy(3, "lasting");
+    assert_true(collections(4) > before);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +223,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(
             small_garbage_is_collected_in_quiet_moments, host_setup,
             host_teardown),
+        cmocka_unit_test_setup_teardown(named_copies_have_no_garbage,
+                                        host_setup, host_teardown),
     };
 
     host_use(argc, argv);
