@@ -354,8 +354,8 @@ static enum status check_head(const struct session *session,
 
     if (largest < 0)
         return ST_INVALID;
-    if ((int64_t)head.size > largest)
-        return ST_LIMIT;
+    if ((int64_t)head.size > largest) // only an answer has a length to choose
+        return head.kind == WIRE_REPLY ? ST_LIMIT : ST_INVALID;
     if (head.kind == WIRE_NATIVE) // at any time
         return head.id == 0 ? ST_OK : ST_INVALID;
     if (head.kind != WIRE_KEPT)
@@ -429,6 +429,7 @@ static enum status take_body(struct session *session, struct wire_head head,
     struct call *call = awaited(session);
     struct str text;
     struct str aside = STR("");
+    int64_t zero;
 
     if (head.kind == WIRE_KEPT)
         return take_kept(session, body);
@@ -436,7 +437,7 @@ static enum status take_body(struct session *session, struct wire_head head,
         return image_process_take_native(&session->image, body);
     if (head.kind == WIRE_WANT) {
         call->input.wanted = call->input.supplied;
-        return ST_OK;
+        return wire_take_int(&body, &zero) == ST_OK ? ST_OK : ST_INVALID;
     }
     if (head.kind == WIRE_FROZEN)
         return frozen_errors_take(&session->keeping.frozen, body,

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/peer.mjs';
 import { Skip, World } from './server.mjs';
+import { attackTests } from './attacks.mjs';
 import { connectionTests } from './connections.mjs';
 import { sharingTests } from './sharing.mjs';
 import { socketTests } from './sockets.mjs';
@@ -27,7 +28,7 @@ const program = options.program?.split(' ') ??
     [path.join(ROOT, 'build/release/ecl-mcp')];
 const scratch = scratchFolder('ecl-mcp-shared');
 const queue = [...sharingTests, ...connectionTests, ...socketTests,
-    ...editorTests].filter(
+    ...editorTests, ...attackTests].filter(
     test => !positionals.length ||
         positionals.some(name => test.name.includes(name)));
 let passed = 0;

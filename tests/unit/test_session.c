@@ -294,11 +294,11 @@ static void session_refuses_frames_by_their_heads(void **state)
         {WIRE_REPLY, 1, LIMIT_FRAME, ST_LIMIT},
         {WIRE_REPLY, 1, UINT32_MAX, ST_LIMIT},
         {WIRE_REPLY, 2, 100, ST_INVALID},  // not asked yet
-        {WIRE_KEPT, 7, 10, ST_LIMIT},      // one number is expected
+        {WIRE_KEPT, 7, 10, ST_INVALID},    // one number is expected
         {WIRE_KEPT, 8, 9, ST_INVALID},     // another KEEP than that
         {WIRE_WOKEN, 0, 9, ST_INVALID},    // only a copy says that
-        {WIRE_WANT, 1, 10, ST_LIMIT},      // one number is expected
-        {WIRE_NATIVE, 0, 28, ST_LIMIT},    // three numbers are expected
+        {WIRE_WANT, 1, 10, ST_INVALID},    // one number is expected
+        {WIRE_NATIVE, 0, 28, ST_INVALID},  // three numbers are expected
         {WIRE_WANT, 2, 9, ST_INVALID},     // a call that does not run
         {WIRE_CALL, 1, 100, ST_INVALID},   // goes the other way
         {WIRE_OUTPUT, 1, 100, ST_INVALID}, // goes to fronts
