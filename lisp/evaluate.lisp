@@ -224,10 +224,29 @@ the values of a form as a list. Returns the values of the last form as a list, o
               (restartable-values form))
     text evaluation))
 
+(defvar *value-stream* nil
+  "The string stream for the next value, or NIL while it is in use. A new one for
+each value would be a quarter of what a small call allocates, and each page of
+that is copied behind a checkpoint.")
+
+(defun atomic-value-text (value)
+  "Returns the line for VALUE, which is atomic. When that is interrupted, the next
+one gets another stream."
+  (let ((stream (or (shiftf *value-stream* nil)
+                    (make-string-output-stream))))
+    (write-string "=> " stream)
+    (write-value value stream)
+    (let ((text (get-output-stream-string stream)))
+      (when (< (length text) +form-characters+) ; else its buffer is long
+        (setf *value-stream* stream))
+      text)))
+
 (defun values-text (values)
   "Returns the lines for VALUES, a list or :NONE."
   (cond ((eq values :none) "; No forms in the code")
         ((null values) "; No values")
+        ((and (null (rest values)) (atomic-p (first values)))
+         (atomic-value-text (first values)))
         (t
          (with-output-to-string (stream)
            (loop for (value . more) on values

@@ -24,8 +24,7 @@ static bool is_plain(unsigned char c)
 static bool is_plain_word(uint64_t word)
 {
     return !((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
-             has_byte(word, 0x7f) | has_byte(word, '"') |
-             has_byte(word, '\\'));
+             has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'));
 }
 
 size_t utf8_plain_run(struct str s)

@@ -48,9 +48,8 @@ static void buf_formats_short_and_long(void **state)
 
 static void buf_writes_integers(void **state)
 {
-    static const int64_t numbers[] = {0,         1,  -1,        9,
-                                      10,        99, INT64_MAX, INT64_MIN,
-                                      INT32_MIN, 100};
+    static const int64_t numbers[] = {0,  1,         -1,        9,         10,
+                                      99, INT64_MAX, INT64_MIN, INT32_MIN, 100};
 
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
