@@ -16,9 +16,6 @@
 #include "host/exposure.h"
 #include "host/resolve.h"
 
-/* Room for a time. */
-#define TIME_SIZE 32
-
 #define DAY_SECONDS (24 * 60 * 60)
 
 struct auditfile {
@@ -155,18 +152,32 @@ static int open_for(struct auditfile *file, int64_t day)
     return 0;
 }
 
+/* Writes the last N digits of VALUE. */
+static void put_digits(char *out, int value, size_t n)
+{
+    for (; n > 0; value /= 10)
+        out[--n] = (char)('0' + value % 10);
+}
+
 /* The time of BEGAN, "2026-11-28T06:41:24.123Z". */
 static void put_time(struct buf *out, int64_t began_ms)
 {
     time_t when = (time_t)(began_ms / 1000);
     struct tm tm;
-    char text[TIME_SIZE];
+    char text[] = "\"0000-00-00T00:00:00.000Z\"";
 
-    if (gmtime_r(&when, &tm) &&
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-        buf_printf(out, "\"%s.%03dZ\"", text, (int)(began_ms % 1000));
-    else
+    if (began_ms < 0 || !gmtime_r(&when, &tm) || tm.tm_year > 9999 - 1900) {
         buf_str(out, STR("null"));
+        return;
+    }
+    put_digits(text + 1, tm.tm_year + 1900, 4);
+    put_digits(text + 6, tm.tm_mon + 1, 2);
+    put_digits(text + 9, tm.tm_mday, 2);
+    put_digits(text + 12, tm.tm_hour, 2);
+    put_digits(text + 15, tm.tm_min, 2);
+    put_digits(text + 18, tm.tm_sec, 2);
+    put_digits(text + 21, (int)(began_ms % 1000), 3);
+    buf_append(out, text, sizeof text - 1);
 }
 
 static void compose(struct auditfile *file, int64_t began_ms,
@@ -179,7 +190,9 @@ static void compose(struct auditfile *file, int64_t began_ms,
         buf_byte(out, '\n'); // ends the torn line
     buf_str(out, STR("{\"time\":"));
     put_time(out, began_ms);
-    buf_printf(out, ",\"server\":%d,", (int)getpid());
+    buf_str(out, STR(",\"server\":"));
+    buf_int(out, getpid());
+    buf_byte(out, ',');
     if (file->lost > 0)
         buf_printf(out, "\"lost\":%llu,", (unsigned long long)file->lost);
     buf_str(out, members);

@@ -347,7 +347,6 @@ static void call(struct wire_head head, struct str body)
     allow_interrupts();
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
     live.id = head.id;
-    live.process = getpid();
     if (wire_take_int(&body, &evaluation) != ST_OK)
         connection_give_up("a call without the number of its evaluation");
     live_frozen_call(head.id, (uint64_t)evaluation);
@@ -355,11 +354,13 @@ static void call(struct wire_head head, struct str body)
     live.id = 0;
     running = 0;
     heap_note_use();
-    if (live_frozen_was_adopted()) // the call is the past's, as is the compiler
+    if (live_frozen_was_adopted()) { // the call is the past's, and so is this
+        live.process = getpid();
         tier_after_copy(&live.connection);
-    else
+    } else {
         connection_reply(&live.connection, head.id, error, buf_view(&text),
                          buf_view(&aside));
+    }
     live_frozen_answered();
     buf_release(&text);
     buf_release(&aside);
@@ -506,6 +507,7 @@ static void keep(uint64_t id, struct str body)
     tier_before_copy();
     live_frozen_before_copy((uint64_t)evaluation);
     copied = sleeper_leave(&live.sleepers, &live.connection, id, in_checkpoint);
+    live.process = getpid(); // in the copy, which was woken, another one
     live_frozen_after_copy(copied);
     tier_after_copy(&live.connection);
     if (copied)
@@ -514,6 +516,7 @@ static void keep(uint64_t id, struct str body)
 
 static NO_RETURN void serve(void)
 {
+    live.process = getpid();
     for (;;) {
         struct wire_head head;
         struct str body;

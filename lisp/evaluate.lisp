@@ -240,8 +240,8 @@ the values of a form as a list. Returns the values of the last form as a list, o
 third of what a small call leaves.")
 
 (defun value-text (value)
-  "Returns the line for VALUE, whose printing runs no code of the user, who could
-keep the stream."
+  "Returns the line for VALUE, which is atomic: no code of the user, who could keep
+the stream, prints it."
   (let ((stream (or (shiftf *value-stream* nil) (make-string-output-stream))))
     (write-values (list value) stream)
     (let ((text (get-output-stream-string stream)))
@@ -254,8 +254,7 @@ keep the stream."
   "Returns the lines for VALUES, a list or :NONE."
   (cond ((eq values :none) "; No forms in the code")
         ((null values) "; No values")
-        ((and (null (rest values))
-              (typep (first values) '(or number character symbol string)))
+        ((and (null (rest values)) (atomic-p (first values)))
          (value-text (first values)))
         (t
          (with-output-to-string (stream)

@@ -30,6 +30,10 @@
    answer are given up, so that the calls that wait for them get an answer. */
 #define LAST_WORD_MS 1500
 
+/* Microseconds of turns for which the clock of the processor's time, a system
+   call, is not read. */
+#define UNREAD_US 500
+
 /* Milliseconds that the images and the log of calls wait for the first answer,
    so that they do not delay it. A client that says nothing for longer gets them
    ready. */
@@ -51,8 +55,9 @@ struct loop {
     int64_t begin_by; /* what can wait is done then; 0: it has been */
     int64_t end_by;   /* the loop ends then in any case; 0: not yet known */
     int out_flags;    /* of standard output, to restore; -1: unchanged */
-    int64_t woken;    /* when the turn began, in microseconds, */
-    int64_t used;     /* and how much of the processor's time was used then */
+    int64_t woken;    /* when the turn began, in microseconds */
+    int64_t used;     /* of the processor's time, when that was last read */
+    int64_t unread;   /* microseconds of the turns since */
 };
 
 static int wake_pipe[2] = {-1, -1};
@@ -327,17 +332,26 @@ static int64_t microseconds(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Waiting takes hardly any of the processor's time, so that is read once. */
+/* Waiting takes hardly any of the processor's time, so that is read once, and
+   not at all in short turns: they may have used it all the time. So a long turn
+   counts for at most UNREAD_US too much. */
 static void note_turn(struct loop *loop)
 {
-    int64_t used;
+    int64_t took = microseconds(CLOCK_MONOTONIC) - loop->woken;
+    int64_t used = took;
 
     if (!loop->core)
         return;
-    used = microseconds(CLOCK_THREAD_CPUTIME_ID);
-    core_note_turn(loop->core, microseconds(CLOCK_MONOTONIC) - loop->woken,
-                   used - loop->used);
-    loop->used = used;
+    loop->unread += took;
+    if (loop->unread > UNREAD_US) {
+        int64_t all = microseconds(CLOCK_THREAD_CPUTIME_ID);
+
+        if (all - loop->used < took)
+            used = all - loop->used;
+        loop->used = all;
+        loop->unread = 0;
+    }
+    core_note_turn(loop->core, took, used);
 }
 
 static void run(struct loop *loop)

@@ -38,8 +38,10 @@ static uint64_t mix(const struct protected *protected,
         struct stat status;
         int64_t changed;
 
-        if (fstatat(protected->workspace, path[0] != '\0' ? path : ".", &status,
-                    AT_SYMLINK_NOFOLLOW) < 0)
+        // a path, even ".", takes twice as long as the descriptor
+        if (path[0] == '\0' ? fstat(protected->workspace, &status) < 0
+                            : fstatat(protected->workspace, path, &status,
+                                      AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         changed = nanoseconds(status.st_ctim);
         if (changed > nanoseconds(now) - TICK)

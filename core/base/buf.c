@@ -3,11 +3,13 @@
 #include "base/buf.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define FIRST_CAP 256
+
+/* Digits of the largest integer. */
+#define INT64_DIGITS 19
 
 void buf_release(struct buf *buf)
 {
@@ -120,6 +122,20 @@ void buf_byte(struct buf *buf, char c)
         buf->p[buf->n++] = c; // there is room nearly always
     else
         buf_append(buf, &c, 1);
+}
+
+void buf_int(struct buf *buf, int64_t n)
+{
+    char text[INT64_DIGITS + 1];
+    size_t at = sizeof text;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do
+        text[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (n < 0)
+        text[--at] = '-';
+    buf_append(buf, text + at, sizeof text - at);
 }
 
 void buf_vprintf(struct buf *buf, const char *format, va_list args)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "base/str.h"
@@ -42,6 +43,7 @@ char *buf_reserve_exact(struct buf *buf, size_t n);
 void buf_append(struct buf *buf, const void *p, size_t n);
 void buf_str(struct buf *buf, struct str s);
 void buf_byte(struct buf *buf, char c);
+void buf_int(struct buf *buf, int64_t n); /* in decimal */
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
     PRINTF_LIKE(2, 0);

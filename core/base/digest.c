@@ -68,8 +68,11 @@ void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
 
+    char text[2 * DIGEST_SIZE];
+
     for (size_t i = 0; i < DIGEST_SIZE; i++) {
-        buf_byte(out, digits[digest[i] >> 4]);
-        buf_byte(out, digits[digest[i] & 15]);
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
     }
+    buf_append(out, text, sizeof text);
 }

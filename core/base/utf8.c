@@ -20,15 +20,27 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* The same for eight bytes. */
+static bool is_plain_word(uint64_t word)
+{
+    return !((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
+             has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'));
+}
+
 size_t utf8_plain_run(struct str s)
 {
     size_t i = 0;
     uint64_t word;
     for (; i + sizeof word <= s.n; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
-        if ((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
-            has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'))
+        if (!is_plain_word(word))
             break;
+    }
+    // nearly always what is left is plain, too
+    if (i < s.n && i + sizeof word > s.n && s.n >= sizeof word) {
+        memcpy(&word, s.p + s.n - sizeof word, sizeof word);
+        if (is_plain_word(word))
+            return s.n;
     }
     while (i < s.n && is_plain((unsigned char)s.p[i]))
         i++;

@@ -2,7 +2,6 @@
 /* preview.c: see preview.h. */
 #include "gate/preview.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -116,7 +115,7 @@ static void write_value(struct buf *out, enum schema_kind kind,
         break;
     case SCHEMA_INTEGER:
     case SCHEMA_SIZE:
-        buf_printf(out, "%" PRId64, value->integer);
+        buf_int(out, value->integer);
         break;
     case SCHEMA_NUMBER:
         buf_printf(out, "%g", value->real);
@@ -140,7 +139,8 @@ void preview_write(struct buf *out, const struct schema_field *fields,
             continue;
         if (out->n > start)
             buf_str(out, STR(", "));
-        buf_printf(out, "%s: ", fields[i].name);
+        buf_str(out, str_from(fields[i].name));
+        buf_str(out, STR(": "));
         write_value(out, fields[i].kind, &values[i]);
     }
     if (buf_failed(out) || out->n == start)

@@ -242,8 +242,10 @@ static const struct schema_value *find_value(const struct tool *tool,
                                              const struct schema_value *values,
                                              const char *name)
 {
-    for (size_t i = 0; i < schema_count(tool->fields); i++)
-        if (strcmp(tool->fields[i].name, name) == 0)
+    const struct schema_field *fields = tool->fields;
+
+    for (size_t i = 0; fields && fields[i].name; i++)
+        if (strcmp(fields[i].name, name) == 0)
             return &values[i];
     return NULL;
 }
@@ -324,15 +326,15 @@ bool tool_has_files(const struct tool_request *request,
 enum status tool_send(const struct tool_request *request)
 {
     const struct tool *tool = request->call->tool;
+    const struct schema_field *fields = tool->fields;
     struct image *image = request->image;
 
     // what follows is one frame, and not done in steps
     if (arena_spend(request->arena, request->call->arguments.n / 8) != ST_OK)
         return ST_NOMEM;
     tool_begin(request, tool->operation);
-    for (size_t i = 0; i < schema_count(tool->fields); i++)
-        if (request->values[i].given && is_argument(&tool->fields[i]))
-            put_argument(&image->out, request, &tool->fields[i],
-                         &request->values[i]);
+    for (size_t i = 0; fields && fields[i].name; i++)
+        if (request->values[i].given && is_argument(&fields[i]))
+            put_argument(&image->out, request, &fields[i], &request->values[i]);
     return image_send(image, &request->call->image);
 }

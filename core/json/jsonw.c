@@ -2,7 +2,7 @@
 /* jsonw.c: see jsonw.h. */
 #include "json/jsonw.h"
 
-#include <inttypes.h>
+#include <string.h>
 
 #include "base/strand.h"
 #include "base/utf8.h"
@@ -131,9 +131,27 @@ static void append_escaped(struct buf *out, struct str s)
     }
 }
 
+/* Appends S, of which no byte needs an escape, as a string. */
+static void append_plain(struct buf *out, struct str s)
+{
+    char *to = buf_reserve(out, s.n + 2);
+
+    if (!to)
+        return;
+    to[0] = '"';
+    if (s.n > 0)
+        memcpy(to + 1, s.p, s.n);
+    to[s.n + 1] = '"';
+    out->n += s.n + 2;
+}
+
 /* Like append, with escapes. */
 static void append_string(struct buf *out, struct str s)
 {
+    if (s.n <= PIECE && utf8_plain_run(s) == s.n) {
+        append_plain(out, s); // nearly all
+        return;
+    }
     buf_byte(out, '"');
     while (s.n > PIECE) {
         size_t n = PIECE;
@@ -181,7 +199,7 @@ void jsonw_digest(struct jsonw *w, const unsigned char digest[DIGEST_SIZE])
 void jsonw_int(struct jsonw *w, int64_t n)
 {
     separate(w);
-    buf_printf(w->out, "%" PRId64, n);
+    buf_int(w->out, n);
 }
 
 void jsonw_bool(struct jsonw *w, bool b)

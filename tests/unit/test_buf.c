@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of buf.c. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -42,6 +43,25 @@ static void buf_formats_short_and_long(void **state)
         assert_memory(!buf_failed(&buf));
         assert_int_equal(buf.n, n);
         assert_int_equal(buf.p[n - 1], '1');
+    }
+}
+
+static void buf_writes_integers(void **state)
+{
+    static const int64_t numbers[] = {0,  1,         -1,        9,         10,
+                                      99, INT64_MAX, INT64_MIN, INT32_MIN, 100};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char expected[32];
+
+        (void)snprintf(expected, sizeof expected, "%" PRId64, numbers[i]);
+        buf_reset(&buf);
+        buf_int(&buf, numbers[i]);
+        assert_memory(!buf_failed(&buf));
+        buf_byte(&buf, '\0');
+        assert_memory(!buf_failed(&buf));
+        assert_string_equal(buf.p, expected);
     }
 }
 
@@ -184,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(buf_appends, release),
         cmocka_unit_test_teardown(buf_formats_short_and_long, release),
+        cmocka_unit_test_teardown(buf_writes_integers, release),
         cmocka_unit_test_teardown(buf_reserves, release),
         cmocka_unit_test_teardown(buf_reserves_exactly, release),
         cmocka_unit_test_teardown(buf_fails_on_overflow_and_stays_so, release),
