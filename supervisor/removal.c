@@ -45,14 +45,17 @@ static bool is_late(struct removal *removal)
 static void unlock_folder(int parent, const char *name)
 {
     char path[48];
+    struct stat status;
     int fd =
         openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
         return;
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    (void)chmod(path, 0700); // if that fails, the removal does
-    (void)close(fd);         // was only a name
+    // most are as they must be, and each change is one of the disk
+    if (fstat(fd, &status) < 0 || (status.st_mode & S_IRWXU) != S_IRWXU)
+        (void)chmod(path, 0700); // if that fails, the removal does
+    (void)close(fd);             // was only a name
 }
 
 /* Opens the folder NAME of PARENT to read and change it. NULL: it cannot be

@@ -15,12 +15,7 @@ const char *const secrets_own_places[] = {
 };
 
 const char *const secrets_patterns[] = {
-    /* keys */
-    ".ssh",
-    ".gnupg",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".password-store",
+    /* Those that begin with no dot come first: starts_ours relies on it. */
     "id_rsa*",
     "id_dsa*",
     "id_ecdsa*",
@@ -31,6 +26,15 @@ const char *const secrets_patterns[] = {
     "*.p12",
     "*.pfx",
     "*.kdbx",
+    "snap/firefox",
+    "snap/chromium",
+    "snap/thunderbird",
+    /* keys */
+    ".ssh",
+    ".gnupg",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".password-store",
     ".Xauthority",
     ".config/sops",
     ".config/age",
@@ -106,9 +110,6 @@ const char *const secrets_patterns[] = {
     ".config/vivaldi",
     ".config/opera",
     ".librewolf",
-    "snap/firefox",
-    "snap/chromium",
-    "snap/thunderbird",
     ".var/app/org.mozilla.*",
     ".var/app/com.google.Chrome",
     ".var/app/org.chromium.*",
@@ -215,6 +216,8 @@ static bool starts_ours(struct str path, bool part)
     for (size_t i = 0; secrets_patterns[i]; i++) {
         struct str pattern = {secrets_patterns[i], 0};
 
+        if (pattern.p[0] == '.' && path.p[0] != '.')
+            break; // so do all that follow
         if (pattern.p[0] != '*' && lower(pattern.p[0]) != path.p[0])
             continue;
         pattern = str_from(pattern.p);

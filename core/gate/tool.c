@@ -265,7 +265,7 @@ int64_t tool_milliseconds(double seconds)
     double wanted = seconds * 1000;
     int64_t whole = (int64_t)wanted;
 
-    return whole < wanted ? whole + 1 : whole; // upwards
+    return (double)whole < wanted ? whole + 1 : whole; // upwards
 }
 
 /* The time limit of a call to an image; 0: none. */

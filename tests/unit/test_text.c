@@ -219,6 +219,20 @@ static void secrets_lie_in_folders_on_the_way(void **state)
         assert_true(secrets_match(str_from(secrets_own_places[i]), NULL));
 }
 
+/* The look at a name without a dot ends there. */
+static void secrets_with_dots_come_last(void **state)
+{
+    (void)state;
+    size_t i = 0;
+    while (secrets_patterns[i] && secrets_patterns[i][0] != '.')
+        i++;
+    assert_true(i > 0 && secrets_patterns[i]);
+    for (; secrets_patterns[i]; i++)
+        assert_int_equal(secrets_patterns[i][0], '.');
+    for (i = 0; secrets_patterns[i]; i++)
+        assert_true(secrets_match(str_from(secrets_patterns[i]), NULL));
+}
+
 static void secrets_knows_patterns_that_can_match(void **state)
 {
     static const char *const good[] = {
@@ -273,6 +287,7 @@ int main(void)
         cmocka_unit_test_teardown(text_names_what_a_coding_lacks, tear_down),
         cmocka_unit_test_teardown(text_normalizes_line_ends, tear_down),
         cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),
+        cmocka_unit_test_teardown(secrets_with_dots_come_last, tear_down),
         cmocka_unit_test_teardown(secrets_knows_patterns_that_can_match,
                                   tear_down),
         cmocka_unit_test_teardown(secrets_lie_in_folders_on_the_way, tear_down),
