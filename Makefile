@@ -149,6 +149,7 @@ $(OBJ)/core/%.o $(OBJ)/host/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibilit
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
+$(foreach ext,o tidy,$(OBJ)/tests/image/test_constants.$(ext)): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
 
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -318,7 +319,8 @@ $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
   image/listing.c image/mounts.c image/namespace.c image/sleeper.c \
   image/syscall_filter.c image/syscall_table.c image/syscall_arguments.c \
   image/filter_program.c) $(TEST_LIBS)
-	$(link) -lcmocka $(LIBS) -lseccomp
+	$(link) -lcmocka $(LIBS) -lseccomp $(ECL_HERE)
+$(BUILD)/tests/image/test_constants: ECL_HERE = $(ECL_LDFLAGS) $(IMAGE_LDFLAGS)
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) $(WRAPPED) -lcmocka $(LIBS)

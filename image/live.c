@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "image/connection.h"
+#include "image/constants.h"
 #include "image/heap.h"
 #include "image/linux.h"
 #include "image/lisp_text.h"
@@ -124,11 +125,13 @@ void live_boot(char *name)
     // garbage of the start would be in each image; a page of it costs more time
     // than what these settings make the collector do more
     GC_set_free_space_divisor(2);
+    constants_begin();
     (void)cl_boot(1, argv);
     GC_gcollect();
     (void)unsetenv(MARKERS); // the programs that we start must not get it
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
+    constants_end();
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* constants.c: see constants.h. ECL reads the constants of each module with its
+   reader, character by character through a stream; that was a third of its
+   start. This definition of ECL_READ_OBJECT takes the place of the one in the
+   library, which calls it through its table of symbols, and reads them from
+   their text. What is not a symbol, keyword, string, small integer or list of
+   such is left to the library's, as is everything if the library does not call
+   this one, or the module looks in any way unfamiliar. */
+#include "image/constants.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <ecl/ecl.h>
+
+enum {
+    TOKEN = 128,  /* characters of the longest token that is read here */
+    DIGITS = 15,  /* of the largest number */
+    NESTING = 100 /* of lists */
+};
+
+/* A text, and where in it reading has come. */
+struct text {
+    const char *at;
+    const char *end;
+    unsigned depth;
+};
+
+/* The module whose constants are read. */
+static struct {
+    cl_object block;
+    cl_object stream; /* from which the library would read them */
+    const char *text;
+    struct text rest;
+    cl_fixnum left; /* constants still to read */
+} module;
+
+static cl_object (*library_read)(cl_object stream);
+
+static bool active;
+
+/* The variable in which the library has the module. */
+static cl_object block_variable;
+
+/* Whether the library's reader makes strings with room for any character; -1
+   until it has made one. */
+static int wide = -1;
+
+__attribute__((constructor)) static void find_original(void)
+{
+    void *found = dlsym(RTLD_NEXT, "ecl_read_object");
+
+    memcpy(&library_read, &found, sizeof found);
+}
+
+void constants_begin(void)
+{
+    active = true;
+}
+
+void constants_end(void)
+{
+    active = false;
+}
+
+/* --- Tokens ------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+static bool is_ascii(char c)
+{
+    return (unsigned char)c < 0x80;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A string in the memory of the caller, which no object refers to for long. */
+static struct ecl_base_string string_of(char *p, size_t n)
+{
+    return (struct ecl_base_string){.t = (int8_t)t_base_string,
+                                    .elttype = ecl_aet_bc,
+                                    .displaced = ECL_NIL,
+                                    .dim = n,
+                                    .fillp = n,
+                                    .self = (ecl_base_char *)p};
+}
+
+/* The symbol named by the N characters at P in PACKAGE. OBJNULL: the library's
+   reader has to say what is wrong with it. */
+static cl_object symbol_in(cl_object package, char *p, size_t n, bool external)
+{
+    struct ecl_base_string name = string_of(p, n);
+    cl_object found;
+    cl_object copy;
+    int kind = 0;
+
+    if (n == 0 || package == ECL_NIL)
+        return OBJNULL;
+    found = ecl_find_symbol((cl_object)&name, package, &kind);
+    if (kind != 0)
+        return external && kind != ECL_EXTERNAL ? OBJNULL : found;
+    if (external)
+        return OBJNULL;
+    copy = ecl_alloc_simple_base_string(n);
+    memcpy(copy->base_string.self, p, n);
+    return ecl_intern(copy, package, &kind);
+}
+
+/* The package named by the N characters at P, or NIL. */
+static cl_object package_named(char *p, size_t n)
+{
+    static char last[TOKEN];
+    static size_t last_n;
+    static cl_object last_found; // kept by the list of all packages
+    struct ecl_base_string name = string_of(p, n);
+
+    if (last_found && n == last_n && memcmp(last, p, n) == 0)
+        return last_found;
+    last_found = NULL;
+    if (cl_find_package((cl_object)&name) == ECL_NIL)
+        return ECL_NIL;
+    memcpy(last, p, n);
+    last_n = n;
+    return last_found = cl_find_package((cl_object)&name);
+}
+
+/* The symbol whose token are the N characters at P. */
+static cl_object symbol_of(char *p, size_t n)
+{
+    char *colon = memchr(p, ':', n);
+    size_t before = colon ? (size_t)(colon - p) : 0;
+    size_t colons = colon && before + 1 < n && colon[1] == ':' ? 2 : 1;
+    char *name = p + before + colons;
+    char keyword[] = "KEYWORD";
+
+    if (!colon)
+        return symbol_in(ecl_current_package(), p, n, false);
+    if (before + colons >= n || memchr(name, ':', n - before - colons))
+        return OBJNULL;
+    if (before == 0)
+        return colons == 2 ? OBJNULL
+                           : symbol_in(package_named(keyword, 7), name,
+                                       n - colons, false);
+    return symbol_in(package_named(p, before), name, n - before - colons,
+                     colons == 1);
+}
+
+/* Takes the token at *TEXT to TOKEN, in upper case. Returns its length, or 0
+   when it has something special, or is too long. */
+static size_t take_token(struct text *text, char token[TOKEN])
+{
+    size_t n = 0;
+
+    for (; text->at < text->end; text->at++) {
+        char c = *text->at;
+
+        if (is_space(c) || c == '(' || c == ')')
+            return n;
+        if (n == TOKEN || !is_ascii(c) || strchr("\"'`,;\\|#", c))
+            return 0;
+        token[n++] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    }
+    return n;
+}
+
+/* What the N characters of a token at P are, a symbol or a small integer. */
+static cl_object token_object(char *p, size_t n)
+{
+    bool sign = p[0] == '+' || p[0] == '-';
+    cl_fixnum number = 0;
+    size_t i = sign && n > 1 ? 1 : 0;
+
+    if (p[0] == '.')
+        return OBJNULL;
+    if (!is_digit(p[i])) {
+        // one that begins like this and has digits may be a number
+        for (; sign && i < n; i++)
+            if (is_digit(p[i]) || p[i] == '.')
+                return OBJNULL;
+        return symbol_of(p, n);
+    }
+    if (n - i > DIGITS)
+        return OBJNULL;
+    for (; i < n; i++) {
+        if (!is_digit(p[i]))
+            return OBJNULL;
+        number = number * 10 + (p[i] - '0');
+    }
+    return ecl_make_fixnum(p[0] == '-' ? -number : number);
+}
+
+/* --- Strings and lists -------------------------------------------------- */
+
+static void put(cl_object string, cl_index i, char c)
+{
+    if (wide)
+        string->string.self[i] = (ecl_character)c;
+    else
+        string->base_string.self[i] = (ecl_base_char)c;
+}
+
+/* The string after whose quote TEXT is. */
+static cl_object take_string(struct text *text)
+{
+    const char *p = text->at;
+    cl_index n = 0;
+    cl_object string;
+
+    if (wide < 0)
+        return OBJNULL;
+    for (; p < text->end && *p != '"'; p++, n++)
+        if ((*p == '\\' && ++p == text->end) || !is_ascii(*p))
+            return OBJNULL;
+    if (p == text->end)
+        return OBJNULL;
+    string = wide ? ecl_alloc_simple_extended_string(n)
+                  : ecl_alloc_simple_base_string(n);
+    p = text->at;
+    for (cl_index i = 0; i < n; i++, p++) {
+        if (*p == '\\')
+            p++;
+        put(string, i, *p);
+    }
+    text->at = p + 1;
+    return string;
+}
+
+static cl_object take_object(struct text *text);
+
+static void skip_space(struct text *text)
+{
+    while (text->at < text->end && is_space(*text->at))
+        text->at++;
+}
+
+/* Whether TEXT is at a dot between the last two parts of a list. */
+static bool is_dot(const struct text *text)
+{
+    return text->end - text->at > 1 && text->at[0] == '.' &&
+           is_space(text->at[1]);
+}
+
+/* The list after whose parenthesis TEXT is. */
+static cl_object take_list(struct text *text)
+{
+    cl_object list = ECL_NIL;
+    cl_object last = ECL_NIL;
+
+    for (;;) {
+        cl_object part;
+
+        skip_space(text);
+        if (text->at == text->end)
+            return OBJNULL;
+        if (*text->at == ')')
+            break;
+        if (last != ECL_NIL && is_dot(text)) {
+            text->at++;
+            part = take_object(text);
+            skip_space(text);
+            if (part == OBJNULL || text->at == text->end || *text->at != ')')
+                return OBJNULL;
+            ECL_RPLACD(last, part);
+            break;
+        }
+        part = take_object(text);
+        if (part == OBJNULL)
+            return OBJNULL;
+        part = ecl_list1(part);
+        if (last == ECL_NIL)
+            list = part;
+        else
+            ECL_RPLACD(last, part);
+        last = part;
+    }
+    text->at++;
+    return list;
+}
+
+/* The object of TEXT after a quote. */
+static cl_object take_quoted(struct text *text)
+{
+    char package[] = "COMMON-LISP";
+    char name[] = "QUOTE";
+    cl_object quote = symbol_in(package_named(package, 11), name, 5, true);
+    cl_object object = take_object(text);
+
+    return quote == OBJNULL || object == OBJNULL ? OBJNULL
+                                                 : cl_list(2, quote, object);
+}
+
+static cl_object take_nested(struct text *text)
+{
+    cl_object object;
+    char first = *text->at++;
+
+    if (text->depth == NESTING)
+        return OBJNULL;
+    text->depth++;
+    object = first == '(' ? take_list(text) : take_quoted(text);
+    text->depth--;
+    return object;
+}
+
+/* The next object of TEXT, or OBJNULL when the library has to read it. */
+static cl_object take_object(struct text *text)
+{
+    char token[TOKEN];
+    size_t n;
+
+    skip_space(text);
+    if (text->at == text->end)
+        return OBJNULL;
+    if (*text->at == '"') {
+        text->at++;
+        return take_string(text);
+    }
+    if (*text->at == '(' || *text->at == '\'')
+        return take_nested(text);
+    n = take_token(text, token);
+    return n > 0 ? token_object(token, n) : OBJNULL;
+}
+
+/* --- Modules ------------------------------------------------------------ */
+
+/* BLOCK is a module whose constants the library begins to read from STREAM. */
+static void begin_module(cl_object block, cl_object stream)
+{
+    const cl_object *texts;
+
+    module.block = block;
+    module.stream = stream;
+    module.left = 0;
+    if (ecl_t_of(block) != t_codeblock)
+        return;
+    texts = block->cblock.data_text;
+    if (!texts || !texts[0] || texts[1] ||
+        ecl_t_of(texts[0]) != t_base_string ||
+        ecl_file_position(stream) != ecl_make_fixnum(0))
+        return;
+    module.text = (const char *)texts[0]->base_string.self;
+    module.rest.at = module.text;
+    module.rest.end = module.text + texts[0]->base_string.fillp;
+    module.rest.depth = 0;
+    module.left = block->cblock.data_size + block->cblock.temp_data_size;
+}
+
+/* Whether the next constant of a module is wanted, and STREAM has it. */
+static bool is_wanted(cl_object stream)
+{
+    cl_object block;
+
+    if (!block_variable)
+        block_variable = ecl_make_symbol("*CBLOCK*", "SI");
+    block = ecl_symbol_value(block_variable);
+    if (block != module.block)
+        begin_module(block, stream);
+    return module.left > 0 && stream == module.stream;
+}
+
+/* Has the library read the next constant of the module. */
+static cl_object leave_to_library(cl_object stream)
+{
+    cl_fixnum at = module.rest.at - module.text;
+    cl_object object;
+
+    (void)ecl_file_position_set(stream, ecl_make_fixnum(at));
+    active = false; // parts of it, too
+    object = library_read(stream);
+    active = true;
+    module.rest.at = module.text + ecl_fixnum(ecl_file_position(stream));
+    if (object != OBJNULL && wide < 0 && ECL_STRINGP(object))
+        wide = !ECL_BASE_STRING_P(object);
+    return object;
+}
+
+cl_object ecl_read_object(cl_object stream)
+{
+    struct text before;
+    cl_object object;
+
+    if (!active || !is_wanted(stream))
+        return library_read(stream);
+    before = module.rest;
+    module.left--;
+    object = take_object(&module.rest);
+    if (object == OBJNULL) {
+        module.rest = before;
+        object = leave_to_library(stream);
+    }
+    return object;
+}

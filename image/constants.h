@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* constants.h: reads the constants of ECL's own modules and of the Lisp library
+   quickly when they start. */
+#ifndef IMAGE_CONSTANTS_H
+#define IMAGE_CONSTANTS_H
+
+/* Modules that start from now on are read quickly. For a process without other
+   threads in which no code of the user has run. */
+void constants_begin(void);
+
+void constants_end(void);
+
+#endif
