@@ -3,6 +3,7 @@
 #include "image/tier.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,8 +13,14 @@
 
 #include <ecl/ecl.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "image/linux.h"
+#include "image/lisp_text.h"
 #include "image/names.h"
+
+/* Bytes of a result that are read at once. */
+#define CHUNK (64u * 1024)
 
 static struct tier {
     cl_object prepare;
@@ -25,6 +32,7 @@ static struct tier {
     pid_t owner;     /* the live image */
     pid_t self;      /* which has prepared a job */
     int ends[2];     /* of its pipe; -1: there is none */
+    struct buf text; /* what has come of the result */
     int64_t said[3]; /* what the supervisor knows */
 } tier = {.ends = {-1, -1}};
 
@@ -91,10 +99,10 @@ static void close_end(int end)
     tier.ends[end] = -1;
 }
 
-/* Calls the Lisp function NAME with DESCRIPTOR, unless that is -1. It handles
+/* Calls the Lisp function NAME with ARGUMENT, unless that is NULL. It handles
    its errors; what gets through all the same changes nothing. True: it returns
    true. */
-static bool call_lisp(cl_object name, int descriptor)
+static bool call_lisp(cl_object name, cl_object argument)
 {
     cl_env_ptr env = ecl_process_env();
     volatile bool result = false;
@@ -102,8 +110,7 @@ static bool call_lisp(cl_object name, int descriptor)
     ECL_CATCH_ALL_BEGIN(env)
     {
         cl_object value =
-            descriptor < 0 ? cl_funcall(1, name)
-                           : cl_funcall(2, name, ecl_make_fixnum(descriptor));
+            argument ? cl_funcall(2, name, argument) : cl_funcall(1, name);
 
         result = value != ECL_NIL;
     }
@@ -141,13 +148,21 @@ void tier_begin(struct connection *connection)
 
 void tier_before_copy(void)
 {
-    if (!call_lisp(tier.prepare, -1))
+    if (!call_lisp(tier.prepare, NULL))
         return;
     tier.self = getpid();
     if (pipe2(tier.ends, O_CLOEXEC) < 0) {
         tier.ends[0] = tier.ends[1] = -1;
-        (void)call_lisp(tier.abandon, -1); // it has a job for certain
+        (void)call_lisp(tier.abandon, NULL); // it has a job for certain
     }
+}
+
+/* The time of the compiler is over, and so is that of the programs that it has
+   started: its group is its own. */
+static void end_group(int signal)
+{
+    (void)signal;
+    (void)kill(0, SIGKILL);
 }
 
 /* In the process that compiles: it belongs to nobody, reports to the pipe, and
@@ -159,9 +174,10 @@ static NO_RETURN void become_compiler(const struct connection *connection)
 
     linux_set_name(NAME_COMPILER);
     // what stops its group must not stop the copy, or the image once woken
-    (void)setpgid(0, 0);
+    if (setpgid(0, 0) < 0)
+        _exit(1);
     (void)signal(SIGINT, SIG_DFL);
-    (void)signal(SIGALRM, SIG_DFL);
+    (void)signal(SIGALRM, end_group);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
@@ -174,7 +190,7 @@ static NO_RETURN void become_compiler(const struct connection *connection)
         _exit(1);
     for (int i = 0; i < CONNECTION_PIPES; i++)
         (void)close(connection->pipes[i]);
-    (void)call_lisp(tier.run, tier.ends[1]);
+    (void)call_lisp(tier.run, ecl_make_fixnum(tier.ends[1]));
     _exit(0);
 }
 
@@ -204,26 +220,54 @@ void tier_in_copy(const struct connection *connection)
 
 static void take_result(struct connection *connection);
 
-/* The result of the compiler will come. */
+/* Nothing more comes of the result. */
+static void forget_result(struct connection *connection)
+{
+    if (connection->aside >= 0)
+        (void)close(connection->aside);
+    connection->aside = -1;
+    tier.ends[0] = -1;
+    buf_release(&tier.text);
+}
+
+/* The result of the compiler will come. Code can write to its pipe as well, and
+   keep it open: the image never waits for the rest. */
 static void expect_result(struct connection *connection)
 {
+    int result = tier.ends[0];
+
     close_end(1);
-    if (connection->aside >= 0)
-        (void)close(connection->aside); // of a job that was given up
-    connection->aside = tier.ends[0];
+    forget_result(connection); // of a job that was given up
+    (void)fcntl(result, F_SETFL, O_NONBLOCK);
+    tier.ends[0] = connection->aside = result;
     connection->take_aside = take_result;
 }
 
-/* The result is there, or the compiler has ended without one. What was defined
-   meanwhile comes next, without a copy: none may be made before the next call.
- */
+/* Reads some of the result. True: that was all. */
+static bool read_result(int fd)
+{
+    char *p = buf_reserve(&tier.text, CHUNK);
+    ssize_t n;
+
+    if (!p)
+        return true; // what has come is no result
+    n = read(fd, p, CHUNK);
+    if (n < 0)
+        return errno != EAGAIN && errno != EINTR;
+    tier.text.n += (size_t)n;
+    return n == 0 || tier.text.n > LIMIT_OUTPUT_KEPT;
+}
+
+/* Some of the result is there, or the compiler has ended without one. What was
+   defined meanwhile comes next, without a copy: none may be made before the
+   next call. */
 static void take_result(struct connection *connection)
 {
-    int result = connection->aside;
-
-    connection->aside = -1;
-    tier.ends[0] = -1;
-    (void)call_lisp(tier.finish, result); // closes it
+    if (!read_result(connection->aside))
+        return;
+    cl_object text = lisp_text_new(buf_view(&tier.text));
+    forget_result(connection);
+    (void)call_lisp(tier.finish, text);
     tier_before_copy();
     if (tier.ends[1] >= 0) {
         start_compiler(connection);
@@ -237,11 +281,8 @@ static void take_result(struct connection *connection)
 static void begin_anew(struct connection *connection)
 {
     if (tier.self != 0)
-        (void)call_lisp(tier.abandon, -1); // there was a job at some time
-    if (connection->aside >= 0)
-        (void)close(connection->aside);
-    connection->aside = -1;
-    tier.ends[0] = -1;
+        (void)call_lisp(tier.abandon, NULL); // there was a job at some time
+    forget_result(connection);
     tier.self = 0;
     tier_begin(connection);
 }
