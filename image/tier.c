@@ -3,8 +3,8 @@
 #include "image/tier.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -13,10 +13,15 @@
 
 #include <ecl/ecl.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "image/linux.h"
+#include "image/lisp_text.h"
 #include "image/middle.h"
 #include "image/names.h"
+
+/* Bytes of a result that are read at once. */
+#define CHUNK (64u * 1024)
 
 static struct tier {
     cl_object prepare;
@@ -37,6 +42,7 @@ static struct tier {
     pid_t owner;     /* the live image */
     pid_t self;      /* which has prepared a job */
     int ends[2];     /* of its pipe; -1: there is none */
+    struct buf text; /* what has come of the result */
     int64_t said[3]; /* what the supervisor knows */
 } tier = {.ends = {-1, -1}};
 
@@ -103,19 +109,17 @@ static void close_end(int end)
     tier.ends[end] = -1;
 }
 
-/* Calls the Lisp function NAME with DESCRIPTOR, unless that is -1, and returns
+/* Calls the Lisp function NAME with ARGUMENT, unless that is NULL, and returns
    its value. It handles its errors; what gets through all the same changes
    nothing, and NIL is returned. */
-static cl_object call_lisp(cl_object name, int descriptor)
+static cl_object call_lisp(cl_object name, cl_object argument)
 {
     cl_env_ptr env = ecl_process_env();
     volatile cl_object result = ECL_NIL;
 
     ECL_CATCH_ALL_BEGIN(env)
     {
-        result = descriptor < 0
-                     ? cl_funcall(1, name)
-                     : cl_funcall(2, name, ecl_make_fixnum(descriptor));
+        result = argument ? cl_funcall(2, name, argument) : cl_funcall(1, name);
     }
     ECL_CATCH_ALL_END;
     return result;
@@ -156,14 +160,22 @@ static void open_pipe(void)
     tier.self = getpid();
     if (pipe2(tier.ends, O_CLOEXEC) < 0) {
         tier.ends[0] = tier.ends[1] = -1;
-        (void)call_lisp(tier.abandon, -1); // it has a job for certain
+        (void)call_lisp(tier.abandon, NULL); // it has a job for certain
     }
 }
 
 void tier_before_copy(void)
 {
-    if (call_lisp(tier.prepare, -1) != ECL_NIL)
+    if (call_lisp(tier.prepare, NULL) != ECL_NIL)
         open_pipe();
+}
+
+/* The time of the compiler is over, and so is that of the programs that it has
+   started: its group is its own. */
+static void end_group(int signal)
+{
+    (void)signal;
+    (void)kill(0, SIGKILL);
 }
 
 /* In the process that compiles: it belongs to nobody, reports to the pipe, and
@@ -177,9 +189,10 @@ NO_RETURN void tier_compile(void)
     linux_set_name(NAME_COMPILER);
     // what stops its group must not stop the copy, or the image once woken; the
     // system weighs sessions against each other, and the image's must not pay
-    (void)setsid(); // cannot fail: it leads no group
+    if (setsid() < 0)
+        _exit(1);
     (void)signal(SIGINT, SIG_DFL);
-    (void)signal(SIGALRM, SIG_DFL);
+    (void)signal(SIGALRM, end_group);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
@@ -189,7 +202,8 @@ NO_RETURN void tier_compile(void)
         _exit(1);
     // whoever waits for the end of a pipe of the image must not wait for this
     linux_close_from(result + 1);
-    (void)call_lisp(tier.compiles ? tier.run_in_middle : tier.run, result);
+    (void)call_lisp(tier.compiles ? tier.run_in_middle : tier.run,
+                    ecl_make_fixnum(result));
     _exit(0);
 }
 
@@ -240,26 +254,54 @@ void tier_in_copy(const struct connection *connection)
 
 static void take_result(struct connection *connection);
 
-/* The result of the compiler will come. */
+/* Nothing more comes of the result. */
+static void forget_result(struct connection *connection)
+{
+    if (connection->aside >= 0)
+        (void)close(connection->aside);
+    connection->aside = -1;
+    tier.ends[0] = -1;
+    buf_release(&tier.text);
+}
+
+/* The result of the compiler will come. Code can write to its pipe as well, and
+   keep it open: the image never waits for the rest. */
 static void expect_result(struct connection *connection)
 {
+    int result = tier.ends[0];
+
     close_end(1);
-    if (connection->aside >= 0)
-        (void)close(connection->aside); // of a job that was given up
-    connection->aside = tier.ends[0];
+    forget_result(connection); // of a job that was given up
+    (void)fcntl(result, F_SETFL, O_NONBLOCK);
+    tier.ends[0] = connection->aside = result;
     connection->take_aside = take_result;
 }
 
-/* The result is there, or the compiler has ended without one. What was defined
-   meanwhile comes next, without a copy: none may be made before the next call.
- */
+/* Reads some of the result. True: that was all. */
+static bool read_result(int fd)
+{
+    char *p = buf_reserve(&tier.text, CHUNK);
+    ssize_t n;
+
+    if (!p)
+        return true; // what has come is no result
+    n = read(fd, p, CHUNK);
+    if (n < 0)
+        return errno != EAGAIN && errno != EINTR;
+    tier.text.n += (size_t)n;
+    return n == 0 || tier.text.n > LIMIT_OUTPUT_KEPT;
+}
+
+/* Some of the result is there, or the compiler has ended without one. What was
+   defined meanwhile comes next, without a copy: none may be made before the
+   next call. */
 static void take_result(struct connection *connection)
 {
-    int result = connection->aside;
-
-    connection->aside = -1;
-    tier.ends[0] = -1;
-    (void)call_lisp(tier.finish, result); // closes it
+    if (!read_result(connection->aside))
+        return;
+    cl_object text = lisp_text_new(buf_view(&tier.text));
+    forget_result(connection);
+    (void)call_lisp(tier.finish, text);
     tier_before_copy();
     if (tier.ends[1] >= 0) {
         start_compiler();
@@ -270,24 +312,16 @@ static void take_result(struct connection *connection)
 
 /* --- In the middle of a call -------------------------------------------- */
 
-/* Whether RESULT has all that the compiler will write. */
-static bool is_complete(int result)
-{
-    struct pollfd fd = {result, POLLIN, 0};
-
-    return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
-}
-
-/* Takes the result over if it is there, and if Lisp can do so now. */
+/* Takes the result over if all of it is there, and if Lisp can do so now. */
 static void take_in_middle(void)
 {
     struct connection *connection = tier.connection;
 
-    if (!is_complete(connection->aside) ||
-        call_lisp(tier.finish_in_middle, connection->aside) == ECL_NIL)
+    if (!read_result(connection->aside) ||
+        call_lisp(tier.finish_in_middle,
+                  lisp_text_new(buf_view(&tier.text))) == ECL_NIL)
         return;
-    connection->aside = -1; // Lisp has closed it
-    tier.ends[0] = -1;
+    forget_result(connection);
     say_state(connection);
 }
 
@@ -300,7 +334,7 @@ static bool work_in_middle(void)
         take_in_middle();
     if (tier.connection->aside >= 0)
         return true;
-    prepared = call_lisp(tier.prepare_in_middle, -1);
+    prepared = call_lisp(tier.prepare_in_middle, NULL);
     if (prepared == ECL_NIL || prepared == tier.later)
         return prepared != ECL_NIL;
     open_pipe();
@@ -349,11 +383,8 @@ void tier_end_call(void)
 static void begin_anew(struct connection *connection)
 {
     if (tier.self != 0)
-        (void)call_lisp(tier.abandon, -1); // there was a job at some time
-    if (connection->aside >= 0)
-        (void)close(connection->aside);
-    connection->aside = -1;
-    tier.ends[0] = -1;
+        (void)call_lisp(tier.abandon, NULL); // there was a job at some time
+    forget_result(connection);
     tier.self = 0;
     tier_begin(connection);
 }

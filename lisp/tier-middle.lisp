@@ -39,11 +39,11 @@ established is seen, and returns its value; or NIL when it fails."
         (*native-obstacle* nil)
         (t :later)))
 
-(defun finish-job-in-middle (descriptor)
-  "FINISH-JOB in the middle of an evaluation. False when that must be left for
-later; then DESCRIPTOR stays open."
+(defun finish-job-in-middle (result)
+  "FINISH-JOB of the text RESULT in the middle of an evaluation. False when that
+must be left for later."
   (when (disturbable-p)
-    (beside-evaluation () (finish-job descriptor))
+    (beside-evaluation () (finish-job result))
     t))
 
 (defun run-job-in-middle (descriptor)

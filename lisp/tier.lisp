@@ -512,11 +512,13 @@ INDICES, and makes those native that are still in use."
                        (push version (gethash (candidate-name candidate)
                                               *native-methods*))))))))))
 
-(defun finish-job (descriptor)
-  "Takes over what the copy has written to DESCRIPTOR, which is closed: a list of
-the libraries that it has made. Whatever is wrong with it, functions stay
-interpreted."
-  (let ((stream (make-descriptor-stream descriptor :input))
+(defun finish-job (result)
+  "Takes over what the copy has written: a list of the libraries that it has
+made. RESULT is the text, or the descriptor from which it comes, which is closed.
+Whatever is wrong with it, functions stay interpreted."
+  (let ((stream (if (stringp result)
+                    (make-string-input-stream result)
+                    (make-descriptor-stream result :input)))
         (job *job*))
     (unwind-protect
          (handler-case
