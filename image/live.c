@@ -284,8 +284,7 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
-        if (tier_compiles())
-            tier_compile();
+        tier_left_call();
         connection_give_up("the evaluator was left by a non-local exit");
     }
     ECL_CATCH_ALL_END;

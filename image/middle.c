@@ -16,6 +16,9 @@
 
 #include "base/limits.h"
 
+/* Milliseconds after which it is looked again: a tick of the system's clock. */
+enum { TICK_MS = 4 };
+
 /* Entries of each of Lisp's stacks that must be free; its own margins come on
    top. A stack that grew would be elsewhere, and the interpreter goes on in the
    old one. */
@@ -193,10 +196,11 @@ static bool make_timer(void)
 
 void middle_watch(int64_t ms)
 {
-    struct itimerspec when = {
-        .it_value = {ms / 1000, ms % 1000 * 1000 * 1000},
-        .it_interval = {0, LIMIT_NATIVE_TICK_MS * 1000l * 1000}};
+    struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000 * 1000},
+                              .it_interval = {0, TICK_MS * 1000l * 1000}};
 
+    if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
+        when.it_value = when.it_interval;
     if (middle.start == 0 || !make_timer() || middle.watching)
         return;
     middle.watching = timer_settime(middle.timer, 0, &when, NULL) == 0;

@@ -180,7 +180,7 @@ static void end_group(int signal)
 
 /* In the process that compiles: it belongs to nobody, reports to the pipe, and
    can be killed. */
-NO_RETURN void tier_compile(void)
+static NO_RETURN void compile(void)
 {
     const int result = STDERR_FILENO + 1;
     sigset_t none;
@@ -219,9 +219,10 @@ static NO_RETURN void leave_call(void)
     ecl_unwind(env, env->frs_top);
 }
 
-bool tier_compiles(void)
+void tier_left_call(void)
 {
-    return tier.compiles;
+    if (tier.compiles)
+        compile();
 }
 
 /* Starts the compiler for the job that was prepared. */
@@ -234,7 +235,7 @@ static void start_compiler(void)
         if (fork() == 0) {
             if (tier.in_call)
                 leave_call();
-            tier_compile();
+            compile();
         }
         _exit(0);
     }
@@ -365,7 +366,7 @@ void tier_begin_call(void)
     if (tier.owner != getpid())
         return;
     if (tier.connection->aside >= 0)
-        middle_watch(LIMIT_NATIVE_TICK_MS);
+        middle_watch(0);
     else if (ecl_symbol_value(tier.candidates) != ECL_NIL)
         middle_watch(LIMIT_NATIVE_AFTER_MS);
 }

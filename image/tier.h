@@ -7,8 +7,6 @@
 #ifndef IMAGE_TIER_H
 #define IMAGE_TIER_H
 
-#include <stdbool.h>
-
 #include "image/connection.h"
 
 /* Once, after Lisp was booted. */
@@ -25,13 +23,10 @@ void tier_in_copy(const struct connection *connection);
 
 /* Around a call. A process that compiles may be started in the middle of it: it
    leaves Lisp for the frame of Lisp's stack that is the top when the call
-   begins, and must be given to tier_compile there. */
+   begins, and tier_left_call, which is called there, does not return. */
 void tier_begin_call(void);
 void tier_end_call(void);
-
-/* Whether this process is one that was started so. */
-bool tier_compiles(void);
-NO_RETURN void tier_compile(void);
+void tier_left_call(void);
 
 /* After a copy was made; also in the copy, when it was woken. */
 void tier_after_copy(struct connection *connection);

@@ -320,6 +320,13 @@ it can be interrupted, whereas system(3) ignores SIGINT."
   "Calls FUNCTION, without arguments, when the process receives SIGINT."
   (ext:set-signal-handler ext:+sigint+ function))
 
+(defun call-without-handlers (function)
+  "Calls FUNCTION with no handlers and no restarts established, and returns its
+values."
+  (let ((si::*handler-clusters* '())
+        (si::*restart-clusters* '()))
+    (funcall function)))
+
 (defun renew-number-registers ()
   "Gives this thread other registers for its arithmetic with bignums. To be called
 in an interrupt: the operation that it came into may be in the middle of moving

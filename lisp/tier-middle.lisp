@@ -25,11 +25,11 @@ compiler are loaded, or work, without being looked at."
 established is seen, and returns its value; or NIL when it fails."
   `(let ((*evaluation* nil)
          (*finalizing* t)               ; finalizers are part of an evaluation
-         (*break-on-signals* nil)
-         (si::*handler-clusters* '())
-         (si::*restart-clusters* '()))
-     (handler-case (with-standard-io-syntax ,@body)
-       (serious-condition () nil))))
+         (*break-on-signals* nil))
+     (call-without-handlers
+      (lambda ()
+        (handler-case (with-standard-io-syntax ,@body)
+          (serious-condition () nil))))))
 
 (defun prepare-job-in-middle ()
   "PREPARE-JOB in the middle of an evaluation. Returns T when there is a job,

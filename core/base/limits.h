@@ -21,8 +21,7 @@
    160 MB. */
 #define LIMIT_JSON_TOKENS (256u * 1024)
 
-/* Bytes of a number: more than any program writes, and few enough to be read at
-   once. */
+/* Bytes of a number: more than any program writes, and read in no time. */
 #define LIMIT_JSON_NUMBER 262144
 
 /* Bytes of a path: more than any system takes, which then says so. */
@@ -32,8 +31,7 @@
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
 
-/* Files whose content we remember having shown the model: it does not work on
-   more at a time. */
+/* Files that we remember having shown the model: it works on fewer at once. */
 #define LIMIT_SEEN_FILES 512
 
 /* Patterns of --secret: more than anybody types, and few enough for the command
@@ -46,8 +44,7 @@
 #define LIMIT_SECRET_FOLDERS 256
 #define LIMIT_SECRET_NAMES 10000
 
-/* Files directly in secret folders of the homes that are hidden under other
-   names, too. */
+/* Files in secret folders of the homes, hidden under other names, too. */
 #define LIMIT_SECRET_INSIDE 1000
 
 /* Patterns of --protect; folders of the workspace in which repositories are
@@ -237,8 +234,7 @@
    one answer, which has at most LIMIT_OUTPUT_KEPT. */
 #define LIMIT_FRONT_BACKLOG (64u * 1024 * 1024)
 
-/* Milliseconds within which each end of a new connection must say what it
-   is. */
+/* Milliseconds within which each end of a connection must say what it is. */
 #define LIMIT_HELLO_MS 5000
 
 /* Milliseconds between two attempts to connect to a socket on which nobody
@@ -414,8 +410,7 @@
    with them still end as they would. */
 #define LIMIT_STUCK_MS 1000
 
-/* Bytes of the Lisp heap of a live image, the default of --memory, and its
-   range. */
+/* Bytes of the heap of a live image, the default of --memory, its range. */
 #define LIMIT_HEAP (1024ull * 1024 * 1024)
 #define LIMIT_HEAP_MIN (64ull * 1024 * 1024)
 #define LIMIT_HEAP_MAX (1024ull * 1024 * 1024 * 1024)
@@ -570,12 +565,10 @@
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
 
-/* Milliseconds of the processor that an evaluation has after a definition
-   before what it has defined is compiled while it runs: a copy costs it 1 ms or
-   more, and most are done by then. After that, and while a compiler runs, it is
-   looked this often whether something can be done. */
+/* Milliseconds of the processor that an evaluation goes on after a definition
+   before that is compiled meanwhile: most are done by then, and a fork costs 1.
+ */
 #define LIMIT_NATIVE_AFTER_MS 100
-#define LIMIT_NATIVE_TICK_MS 4
 
 /* Values that complete what a user types: MCP allows no more in an answer. To
    find systems, the folders that are looked into: more than a workspace with
