@@ -15,9 +15,10 @@
 #include <ecl/ecl.h>
 
 enum {
-    TOKEN = 128,  /* characters of the longest token that is read here */
-    DIGITS = 15,  /* of the largest number */
-    NESTING = 100 /* of lists */
+    TOKEN = 128,   /* characters of the longest token that is read here */
+    DIGITS = 15,   /* of the largest number */
+    NESTING = 100, /* of lists */
+    KNOWN = 2048   /* symbols that are remembered: a third of all are new */
 };
 
 /* A text, and where in it reading has come. */
@@ -98,19 +99,14 @@ static cl_object symbol_in(cl_object package, char *p, size_t n, bool external)
 {
     struct ecl_base_string name = string_of(p, n);
     cl_object found;
-    cl_object copy;
     int kind = 0;
 
     if (n == 0 || package == ECL_NIL)
         return OBJNULL;
+    if (!external) // a new symbol has a copy of its name
+        return ecl_intern((cl_object)&name, package, &kind);
     found = ecl_find_symbol((cl_object)&name, package, &kind);
-    if (kind != 0)
-        return external && kind != ECL_EXTERNAL ? OBJNULL : found;
-    if (external)
-        return OBJNULL;
-    copy = ecl_alloc_simple_base_string(n);
-    memcpy(copy->base_string.self, p, n);
-    return ecl_intern(copy, package, &kind);
+    return kind == ECL_EXTERNAL ? found : OBJNULL;
 }
 
 /* The package named by the N characters at P, or NIL. */
@@ -152,6 +148,35 @@ static cl_object symbol_of(char *p, size_t n)
                      colons == 1);
 }
 
+/* A symbol whose token was read in a package. Looking it up takes ECL a hash
+   for each package in which it may be; symbols and packages stay meanwhile. */
+struct known {
+    const char *token; /* in the text of a module, which is never freed */
+    size_t n;
+    cl_object package;
+    cl_object symbol;
+};
+
+/* What SYMBOL_OF says of the N characters at P, which stand at TOKEN. */
+static cl_object known_symbol(const char *token, char *p, size_t n)
+{
+    static struct known symbols[KNOWN];
+    cl_object package = ecl_current_package();
+    size_t hash = n;
+    struct known *known;
+
+    for (size_t i = 0; i < n; i++)
+        hash = hash * 31 + (unsigned char)token[i];
+    known = &symbols[hash % KNOWN];
+    if (known->n == n && known->package == package &&
+        memcmp(known->token, token, n) == 0)
+        return known->symbol;
+    *known = (struct known){token, n, package, symbol_of(p, n)};
+    if (known->symbol == OBJNULL)
+        known->n = 0;
+    return known->symbol;
+}
+
 /* Takes the token at *TEXT to TOKEN, in upper case. Returns its length, or 0
    when it has something special, or is too long. */
 static size_t take_token(struct text *text, char token[TOKEN])
@@ -170,8 +195,9 @@ static size_t take_token(struct text *text, char token[TOKEN])
     return n;
 }
 
-/* What the N characters of a token at P are, a symbol or a small integer. */
-static cl_object token_object(char *p, size_t n)
+/* What the N characters of a token at P are, which stand at TOKEN: a symbol or
+   a small integer. */
+static cl_object token_object(const char *token, char *p, size_t n)
 {
     bool sign = p[0] == '+' || p[0] == '-';
     cl_fixnum number = 0;
@@ -184,7 +210,7 @@ static cl_object token_object(char *p, size_t n)
         for (; sign && i < n; i++)
             if (is_digit(p[i]) || p[i] == '.')
                 return OBJNULL;
-        return symbol_of(p, n);
+        return known_symbol(token, p, n);
     }
     if (n - i > DIGITS)
         return OBJNULL;
@@ -313,6 +339,7 @@ static cl_object take_nested(struct text *text)
 static cl_object take_object(struct text *text)
 {
     char token[TOKEN];
+    const char *start;
     size_t n;
 
     skip_space(text);
@@ -324,8 +351,9 @@ static cl_object take_object(struct text *text)
     }
     if (*text->at == '(' || *text->at == '\'')
         return take_nested(text);
+    start = text->at;
     n = take_token(text, token);
-    return n > 0 ? token_object(token, n) : OBJNULL;
+    return n > 0 ? token_object(start, token, n) : OBJNULL;
 }
 
 /* --- Modules ------------------------------------------------------------ */
