@@ -14,9 +14,7 @@ USABLE-P is true."
 (defun check-session-variables ()
   "Resets those variables without which nothing can be evaluated, if the user
 has set them to something unusable."
-  (ensure-value *package*
-                (and (packagep *package*) (package-name *package*))
-                *user-package*)
+  (ensure-value *package* (living-package-p *package*) *user-package*)
   (ensure-value *readtable* (readtablep *readtable*) (copy-readtable nil))
   (ensure-value *read-base* (typep *read-base* '(integer 2 36)) 10)
   (ensure-value *gensym-counter* (typep *gensym-counter* 'unsigned-byte) 0)

@@ -82,8 +82,7 @@ CONDITION is signalled, perhaps with the stack nearly full."
 (defun live-package ()
   "Returns the current package, or NIL when it is no longer a package."
   (and (boundp '*package*)
-       (packagep *package*)
-       (package-name *package*)
+       (living-package-p *package*)
        *package*))
 
 (defun reader-position (stream)

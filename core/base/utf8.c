@@ -27,6 +27,18 @@ static bool is_plain_word(uint64_t word)
              has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'));
 }
 
+/* The last eight bytes of S, which is not empty; a shorter text, and blanks. */
+static uint64_t last_word(struct str s)
+{
+    uint64_t word = EACH_BYTE(' ');
+
+    if (s.n >= sizeof word)
+        memcpy(&word, s.p + s.n - sizeof word, sizeof word);
+    else
+        memcpy(&word, s.p, s.n);
+    return word;
+}
+
 size_t utf8_plain_run(struct str s)
 {
     size_t i = 0;
@@ -37,11 +49,8 @@ size_t utf8_plain_run(struct str s)
             break;
     }
     // nearly always what is left is plain, too
-    if (i < s.n && i + sizeof word > s.n && s.n >= sizeof word) {
-        memcpy(&word, s.p + s.n - sizeof word, sizeof word);
-        if (is_plain_word(word))
-            return s.n;
-    }
+    if (i < s.n && i + sizeof word > s.n && is_plain_word(last_word(s)))
+        return s.n;
     while (i < s.n && is_plain((unsigned char)s.p[i]))
         i++;
     return i;
