@@ -28,6 +28,7 @@
 #include "image/linux.h"
 #include "image/lisp_text.h"
 #include "image/live_frozen.h"
+#include "image/names.h"
 #include "image/sleeper.h"
 #include "image/tier.h"
 #include "wire/wire.h"
@@ -132,6 +133,7 @@ void live_prepare(void)
 {
     tier_prepare();
     (void)cl_funcall(1, symbol("PREPARE"));
+    (void)unsetenv(NAME_NATIVE); // a server that code starts has its default
 }
 
 /* An interrupt that the supervisor sent for another call comes too late and is
