@@ -270,7 +270,7 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 	+$(Q)$(MAKE) --no-print-directory $(jobs) all
 	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
-.PHONY: check check-suites tests $(SUITES:%=check-%) check-server-native bench
+.PHONY: check check-suites tests $(SUITES:%=check-%) check-server-interpreted bench
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
@@ -469,13 +469,13 @@ check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
 # Some compile libraries of Debian.
-check-server check-server-native check-asan-server: export SUITE_SECONDS ?= 900
+check-server check-server-interpreted check-asan-server: export SUITE_SECONDS ?= 900
 check-server: all $(LIBRARIES) $(WITHOUT) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
-check-server-native: all $(LIBRARIES) $(WITHOUT) ## the same while functions become native
-	$(suite) server-native node tests/server/run.mjs \
-	  --program '$(CURDIR)/$(SERVER) --native on'
+check-server-interpreted: all $(LIBRARIES) $(WITHOUT) ## the same while functions stay interpreted
+	$(suite) server-interpreted node tests/server/run.mjs \
+	  --program '$(CURDIR)/$(SERVER) --native off'
 
 # The server with the fixtures of the suite instead of extras.c.
 CONFORMANCE := $(BUILD)/ecl-mcp-conformance

@@ -49,7 +49,8 @@ of that buffer if it belongs to no project."
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-program-arguments nil
-  "More arguments for `ecl-mcp --supervise', such as \"--allow-network\"."
+  "More arguments for `ecl-mcp --supervise', such as \"--allow-network\".
+With \"--native\" \"off\", functions stay interpreted code."
   :type '(repeat string)
   :group 'ecl-mcp)
 

@@ -29,6 +29,7 @@
 #include "image/linux.h"
 #include "image/lisp_text.h"
 #include "image/live_frozen.h"
+#include "image/names.h"
 #include "image/sleeper.h"
 #include "image/tier.h"
 #include "wire/wire.h"
@@ -592,6 +593,7 @@ void live_prepare(void)
 {
     tier_prepare();
     (void)cl_funcall(1, symbol("PREPARE"));
+    (void)unsetenv(NAME_NATIVE); // a server that code starts has its default
     find_names();
     live_frozen_prepare();
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);

@@ -19,7 +19,8 @@
    a slash. */
 #define NAME_CACHE "ECL_MCP_CACHE"
 
-/* Environment variable that says whether functions become native: on. */
+/* Environment variable that says whether functions become native, as
+   --native does; without it, they do not. */
 #define NAME_NATIVE "ECL_MCP_NATIVE"
 
 #endif

@@ -98,6 +98,20 @@ replaced."
             ((and (fboundp symbol) (not (special-operator-p symbol)))
              (push (list* symbol (fdefinition symbol) nil) definitions))))))
 
+(defun call-adding-standard-functions (function)
+  "Calls FUNCTION, which loads a part of ECL, and returns its values. What that
+replaces in COMMON-LISP is standard from now on: ECL's compiler needs PROCLAIM,
+DECLAIM and WITH-COMPILATION-UNIT of its own."
+  (let ((before (make-hash-table :test #'eq)))
+    (loop for (symbol function) in (standard-definitions)
+          do (setf (gethash symbol before) function))
+    (multiple-value-prog1 (funcall function)
+      (loop for (symbol . new) in (standard-definitions)
+            for known = (assoc symbol *standard-definitions* :test #'eq)
+            do (unless (or (null known)
+                           (eq (first new) (gethash symbol before)))
+                 (setf (rest known) new))))))
+
 (defun initial-variables ()
   "Returns the value for *INITIAL-VARIABLES*."
   (loop for symbol in '(*print-array* *print-base* *print-case* *print-circle*

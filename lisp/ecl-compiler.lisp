@@ -69,6 +69,8 @@ than none. Others, such as the one that installs Quicklisp, may take long."
   "A function that notes an interrupt by the supervisor, which is handled later,
 or NIL.")
 
+(declaim (ftype function call-adding-standard-functions))
+
 (defun call-loading-module (module function &optional (then (constantly nil)))
   "Calls FUNCTION, which loads MODULE of ECL, and then THEN, which makes it ours.
 Half of the compiler is worse than none, and is taken for all of it. So interrupts
@@ -78,7 +80,7 @@ enough: any UNWIND-PROTECT in C handles those that wait."
     (push module *unfinished-modules*)
     (unwind-protect
          (let ((*hold-interrupt* (lambda () (setf interrupted t))))
-           (multiple-value-prog1 (funcall function)
+           (multiple-value-prog1 (call-adding-standard-functions function)
              (setf *unfinished-modules*
                    (remove module *unfinished-modules*
                            :test #'string-equal))

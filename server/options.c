@@ -96,7 +96,7 @@ static const struct option_help TABLE[] = {
     {{"native", required_argument, NULL, OPT_NATIVE},
      "on|off|now",
      "make functions native code: in the background, or at once (default: "
-     "off)"},
+     "on)"},
     {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
      "LEVEL",
      "error, warn, info or debug, on standard error (default: warn)"},
@@ -421,6 +421,7 @@ int options_parse(int argc, char **argv, struct options *options)
                                 .memory = LIMIT_HEAP,
                                 .approval_ms = LIMIT_APPROVAL_MS};
     policy_init(&options->rules);
+    (void)set_native("on");
     options->sandbox.secrets = options->secrets;
     options->sandbox.protects = options->protects;
     for (size_t i = 0; i < TABLE_N; i++)
