@@ -332,9 +332,10 @@ static bool is_behind(const struct front *front)
    may use up whose last frames took long. */
 static size_t share(const struct supervisor *s)
 {
-    size_t n = 0;
+    const struct front *front = s->fronts;
+    size_t n = 1;
 
-    for (const struct front *front = s->fronts; front; front = front->next)
+    for (; front && front->next; front = front->next)
         n++;
     return LIMIT_STEP / n;
 }
