@@ -332,9 +332,10 @@ static bool is_behind(const struct front *front)
    may use up whose last frames took long. */
 static size_t share(const struct supervisor *s)
 {
-    size_t n = 0;
+    const struct front *front = s->fronts;
+    size_t n = 1;
 
-    for (const struct front *front = s->fronts; front; front = front->next)
+    for (; front && front->next; front = front->next)
         n++;
     return LIMIT_STEP / n;
 }
@@ -378,9 +379,8 @@ enum status intake_feed(struct front *front, const void *p, size_t n,
         struct str body;
         struct str rest = str_make(front->in.p + used, front->in.n - used);
 
-        if (is_wrong(front, rest))
-            return ST_INVALID;
-        status = wire_frame(rest, &head, &body);
+        status =
+            is_wrong(front, rest) ? ST_INVALID : wire_frame(rest, &head, &body);
         if (status != ST_OK)
             break;
         used += WIRE_HEAD + head.size;
@@ -389,11 +389,16 @@ enum status intake_feed(struct front *front, const void *p, size_t n,
     buf_consume(&front->in, used);
     if (front->in.n == 0)
         buf_trim(&front->in, IDLE_BYTES);
-    front->more = front->in.n > 0 && has_its_share(front, part);
-    return status == ST_MISSING ? ST_OK : status;
+    if (status == ST_MISSING)
+        status = ST_OK;
+    front->wrong = status != ST_OK; // nothing behind it is looked at
+    front->more =
+        status == ST_OK && front->in.n > 0 && has_its_share(front, part);
+    return status;
 }
 
-enum status intake_go_on(struct front *front, int64_t now_ms)
+void intake_go_on(struct front *front, int64_t now_ms)
 {
-    return front->more ? intake_feed(front, "", 0, now_ms) : ST_OK;
+    if (front->more && intake_feed(front, "", 0, now_ms) != ST_OK)
+        front->wrong = true; // the host hears of it when it feeds again
 }

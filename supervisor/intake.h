@@ -20,8 +20,9 @@ struct front;
 enum status MUST_CHECK intake_feed(struct front *front, const void *p, size_t n,
                                    int64_t now_ms);
 
-/* The next turn: what waits for it in FRONT is done, or a step of that. */
-enum status MUST_CHECK intake_go_on(struct front *front, int64_t now_ms);
+/* The next turn: what waits for it in FRONT is done, or a step of that. What is
+   wrong with it, the next intake_feed says. */
+void intake_go_on(struct front *front, int64_t now_ms);
 
 /* FRONT is gone: stops those of its calls that run and withdraws the others,
    without answers. Sessions stay. Frees FRONT, which may be NULL. */

@@ -392,8 +392,7 @@ static void tend_fronts(struct supervisor *s, int64_t now)
         front->more = front->more || was_reading;
         if (was_reading && reading_go_on(front))
             continue;
-        if (intake_go_on(front, now) != ST_OK)
-            front->wrong = true;
+        intake_go_on(front, now);
     }
 }
 

@@ -180,6 +180,27 @@ static void front_leaves_before_its_frames_are_done(void **state)
     buf_release(&frames);
 }
 
+/* What follows many frames is none: the front is told so, and no turn is spent
+   on it any longer. */
+static void nonsense_behind_many_frames_is_refused(void **state)
+{
+    struct buf frames = BUF_EMPTY;
+
+    (void)state;
+    put_lists(&frames, 1, 1000);
+    buf_str(&frames, STR("nonsense that is no frame"));
+    put_lists(&frames, 1001, 1000);
+    assert_ok(intake_feed(host_guest, frames.p, frames.n, 0));
+    while (front_is_busy(host_guest))
+        host_turn(HOST_PATIENCE_MS);
+    assert_int_equal(answers(host_guest), 1000);
+    host_turn(0);
+    assert_int_equal(intake_feed(host_guest, "", 0, 0), ST_INVALID);
+    assert_false(front_is_busy(host_guest));
+    assert_int_equal(answers(host_guest), 1000);
+    buf_release(&frames);
+}
+
 #define TEST(f)                                                                \
     cmocka_unit_test_setup_teardown(f, host_setup_two, host_teardown)
 
@@ -193,6 +214,7 @@ int main(int argc, char **argv)
         TEST(nonsense_behind_a_search_is_refused),
         TEST(many_frames_go_in_steps),
         TEST(front_leaves_before_its_frames_are_done),
+        TEST(nonsense_behind_many_frames_is_refused),
     };
 
     host_use(argc, argv);
