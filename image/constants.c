@@ -409,19 +409,19 @@ static cl_object leave_to_library(cl_object stream)
     return object;
 }
 
-cl_object ecl_read_object(cl_object stream)
+cl_object ecl_read_object(cl_object in)
 {
     struct text before;
     cl_object object;
 
-    if (!active || !is_wanted(stream))
-        return library_read(stream);
+    if (!active || !is_wanted(in))
+        return library_read(in);
     before = module.rest;
     module.left--;
     object = take_object(&module.rest);
     if (object == OBJNULL) {
         module.rest = before;
-        object = leave_to_library(stream);
+        object = leave_to_library(in);
     }
     return object;
 }

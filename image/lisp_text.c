@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "wire/wire.h"
 
 cl_object lisp_text_new(struct str s)
 {
@@ -32,6 +33,37 @@ cl_object lisp_text_new(struct str s)
         s.n -= used ? used : 1;
     }
     return string;
+}
+
+static cl_object field_to_lisp(const struct wire_field *field)
+{
+    switch (field->type) {
+    case WIRE_TRUE:
+        return ECL_T;
+    case WIRE_INT:
+        return ecl_make_int64_t(field->integer);
+    case WIRE_REAL:
+        return ecl_make_double_float(field->real);
+    case WIRE_STRING:
+        return lisp_text_new(field->string);
+    case WIRE_NULL:
+    case WIRE_FALSE:
+    default:
+        return ECL_NIL;
+    }
+}
+
+cl_object lisp_arguments(struct str body)
+{
+    cl_object arguments = ECL_NIL;
+    struct str name;
+    struct wire_field value;
+
+    while (wire_take_string(&body, &name) == ST_OK &&
+           wire_field(&body, &value) == ST_OK)
+        arguments =
+            CONS(CONS(lisp_text_new(name), field_to_lisp(&value)), arguments);
+    return cl_nreverse(arguments);
 }
 
 void lisp_text_append(cl_object string, struct buf *out)

@@ -12,6 +12,9 @@
 /* A new string of Lisp; what is not UTF-8 becomes U+FFFD. */
 cl_object lisp_text_new(struct str s);
 
+/* The pairs of name and value in BODY as an alist. */
+cl_object lisp_arguments(struct str body);
+
 /* Appends STRING to OUT, which has LIMIT_OUTPUT_KEPT bytes at most afterwards:
    the supervisor takes no more. */
 void lisp_text_append(cl_object string, struct buf *out);

@@ -221,38 +221,6 @@ static bool streams_are_open(void)
            cl_open_stream_p(live.streams[CONNECTION_STDERR]) != ECL_NIL;
 }
 
-static cl_object field_to_lisp(const struct wire_field *field)
-{
-    switch (field->type) {
-    case WIRE_TRUE:
-        return ECL_T;
-    case WIRE_INT:
-        return ecl_make_int64_t(field->integer);
-    case WIRE_REAL:
-        return ecl_make_double_float(field->real);
-    case WIRE_STRING:
-        return lisp_text_new(field->string);
-    case WIRE_NULL:
-    case WIRE_FALSE:
-    default:
-        return ECL_NIL;
-    }
-}
-
-/* Pairs of name and value as an alist. */
-static cl_object arguments_to_lisp(struct str body)
-{
-    cl_object arguments = ECL_NIL;
-    struct str name;
-    struct wire_field value;
-
-    while (wire_take_string(&body, &name) == ST_OK &&
-           wire_field(&body, &value) == ST_OK)
-        arguments =
-            CONS(CONS(lisp_text_new(name), field_to_lisp(&value)), arguments);
-    return cl_nreverse(arguments);
-}
-
 /* Calls into Lisp; TEXT gets the answer, and ASIDE what is kept for
    read-output. True: it reports an error. DISPATCH stops all non-local exits:
    one that gets through shows that the evaluator is broken (its stacks are
@@ -275,7 +243,7 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
 
         tier_begin_call();
         answer = cl_funcall(3, live.dispatch, lisp_text_new(operation),
-                            arguments_to_lisp(body));
+                            lisp_arguments(body));
         more = ecl_nth_value(env, 2);
         error = ecl_nth_value(env, 1) != ECL_NIL;
         if (ECL_STRINGP(answer))

@@ -425,9 +425,8 @@
 #define LIMIT_HEAP_MOMENTS 4
 
 /* Bytes that calls have allocated since the last collection when a copy of a
-   smaller heap is taken; more is collected first if nobody waits. Up to eight
-   copies have some of that garbage each. It is that of 400 small calls, and
-   takes 7 ms to collect and give back. */
+   smaller heap is taken; more is collected first if nobody waits: that of 400
+   small calls, of which up to eight copies have some each, in 7 ms. */
 #define LIMIT_HEAP_STALE (1024u * 1024)
 
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
