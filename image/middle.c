@@ -197,7 +197,7 @@ static bool make_timer(void)
 void middle_watch(int64_t ms)
 {
     struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000 * 1000},
-                              .it_interval = {0, TICK_MS * 1000l * 1000}};
+                              .it_interval = {0, TICK_MS * 1000 * 1000}};
 
     if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
         when.it_value = when.it_interval;
