@@ -319,8 +319,8 @@ static void take_in_middle(void)
     struct connection *connection = tier.connection;
 
     if (!read_result(connection->aside) ||
-        call_lisp(tier.finish_in_middle,
-                  lisp_text_new(buf_view(&tier.text))) == ECL_NIL)
+        call_lisp(tier.finish_in_middle, lisp_text_new(buf_view(&tier.text))) ==
+            ECL_NIL)
         return;
     forget_result(connection);
     say_state(connection);
