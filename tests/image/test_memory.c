@@ -92,11 +92,13 @@ static void long_code_is_given_back(void **state)
     host_expect(2, code.p, "=> 8000000");
     buf_release(&code);
     assert_true(memory(image) > SMALL);
-    for (int i = 0; i < 5; i++) {
+    // when the collector has run by itself, and the code was still in use, it
+    // takes LIMIT_HEAP_MOMENTS more
+    for (int i = 0; memory(image) >= SMALL; i++) {
+        assert_true(i < 2 * LIMIT_HEAP_MOMENTS);
         host_expect(id++, "(+ 1 2)", "=> 3");
         take_copy(id++);
     }
-    assert_true(memory(image) < SMALL);
 }
 
 /* The number that CODE evaluates to; asked for by call ID. */
@@ -152,6 +154,7 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
     char code[100];
     uint64_t id = 1;
     double held;
+    pid_t image;
     long before;
 
     (void)state;
@@ -169,12 +172,13 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
                    (int)(LIMIT_HEAP_STALE / 4));
     host_call(id, code);
     host_wait(id++);
-    held = number(id++, "(ecl-mcp::bytes-held)");
+    image = host_image_pid(id++);
+    held = memory(image);
     for (int i = 0; collections(id++) == before; i++) {
         assert_true(i < HOST_PATIENCE_MS / 50);
         host_pass(50);
     }
-    assert_true(number(id, "(ecl-mcp::bytes-held)") < held);
+    assert_true(memory(image) < held);
 }
 
 /* Each process of a session has the pages that the start has touched, be they
