@@ -10,7 +10,7 @@
 
 /* The architecture of this program, as the system calls it. libseccomp could be
    asked, but would have to be loaded at each start. */
-#if defined __x86_64__ && !defined __ILP32__
+#if defined __x86_64__ // x32, too, whose calls have other numbers
 #define NATIVE AUDIT_ARCH_X86_64
 #elif defined __i386__
 #define NATIVE AUDIT_ARCH_I386
@@ -28,6 +28,9 @@
 #define NATIVE AUDIT_ARCH_S390X
 #elif defined __loongarch64
 #define NATIVE AUDIT_ARCH_LOONGARCH64
+#elif defined __mips64 && _MIPS_SIM == _ABI64 &&                               \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE AUDIT_ARCH_MIPSEL64
 #else
 #error "which AUDIT_ARCH (linux/audit.h) is this?"
 #endif

@@ -208,12 +208,33 @@ void linux_offer_memory(void)
     (void)close(fd);                   // the kernel has taken it or not
 }
 
+/* Whether OBJECT was relocated in segments that nobody can write now: those are
+   no longer as they are in its file. */
+static bool has_relocated_text(const struct dl_phdr_info *object)
+{
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const ElfW(Dyn) * entry;
+
+        if (segment->p_type != PT_DYNAMIC)
+            continue;
+        entry = (const void *)(object->dlpi_addr + segment->p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_TEXTREL ||
+                (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL))
+                return true;
+    }
+    return false;
+}
+
 /* Lets the segments of a program or library go that nobody can write. */
 static int let_go(struct dl_phdr_info *object, size_t size, void *page)
 {
     const uintptr_t mask = *(const uintptr_t *)page - 1;
 
     (void)size;
+    if (has_relocated_text(object))
+        return 0;
     for (size_t i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + segment->p_vaddr;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,13 +38,14 @@ static struct tier {
     cl_object later;      /* a keyword */
     struct connection *connection;
     bool in_call;
-    bool compiles;   /* this process was started in the middle of a call, */
-    ptrdiff_t base;  /* and leaves it for this frame of Lisp's stack */
-    pid_t owner;     /* the live image */
-    pid_t self;      /* which has prepared a job */
-    int ends[2];     /* of its pipe; -1: there is none */
-    struct buf text; /* what has come of the result */
-    int64_t said[3]; /* what the supervisor knows */
+    bool compiles;    /* this process was started in the middle of a call, */
+    ptrdiff_t base;   /* and leaves it for this frame of Lisp's stack */
+    pid_t owner;      /* the live image */
+    pid_t self;       /* which has prepared a job */
+    int ends[2];      /* of its pipe; -1: there is none */
+    struct stat pipe; /* its identity: code can put others in its place */
+    struct buf text;  /* what has come of the result */
+    int64_t said[3];  /* what the supervisor knows */
 } tier = {.ends = {-1, -1}};
 
 static cl_object find(const char *name)
@@ -154,12 +156,37 @@ void tier_begin(struct connection *connection)
     say_state(connection);
 }
 
+/* Whether FD is the pipe of the job: code can close any descriptor, and others
+   take its number. */
+static bool is_pipe(int fd)
+{
+    struct stat now;
+
+    return fd >= 0 && fstat(fd, &now) == 0 && now.st_ino == tier.pipe.st_ino &&
+           now.st_dev == tier.pipe.st_dev;
+}
+
+/* Nothing more comes of the result. */
+static void forget_result(struct connection *connection)
+{
+    if (is_pipe(connection->aside))
+        (void)close(connection->aside);
+    connection->aside = -1;
+    tier.ends[0] = -1;
+    buf_release(&tier.text);
+}
+
 /* Lisp has a job: makes the pipe for its result. */
 static void open_pipe(void)
 {
     tier.self = getpid();
-    if (pipe2(tier.ends, O_CLOEXEC) < 0) {
+    forget_result(tier.connection); // of a job that was given up
+    if (pipe2(tier.ends, O_CLOEXEC) < 0)
         tier.ends[0] = tier.ends[1] = -1;
+    if (tier.ends[0] < 0 || !connection_hide_pair(tier.ends) ||
+        fstat(tier.ends[0], &tier.pipe) < 0) {
+        close_end(0);
+        close_end(1);
         (void)call_lisp(tier.abandon, NULL); // it has a job for certain
     }
 }
@@ -255,16 +282,6 @@ void tier_in_copy(const struct connection *connection)
 
 static void take_result(struct connection *connection);
 
-/* Nothing more comes of the result. */
-static void forget_result(struct connection *connection)
-{
-    if (connection->aside >= 0)
-        (void)close(connection->aside);
-    connection->aside = -1;
-    tier.ends[0] = -1;
-    buf_release(&tier.text);
-}
-
 /* The result of the compiler will come. Code can write to its pipe as well, and
    keep it open: the image never waits for the rest. */
 static void expect_result(struct connection *connection)
@@ -272,7 +289,6 @@ static void expect_result(struct connection *connection)
     int result = tier.ends[0];
 
     close_end(1);
-    forget_result(connection); // of a job that was given up
     (void)fcntl(result, F_SETFL, O_NONBLOCK);
     tier.ends[0] = connection->aside = result;
     connection->take_aside = take_result;
@@ -281,9 +297,14 @@ static void expect_result(struct connection *connection)
 /* Reads some of the result. True: that was all. */
 static bool read_result(int fd)
 {
-    char *p = buf_reserve(&tier.text, CHUNK);
+    char *p;
     ssize_t n;
 
+    if (!is_pipe(fd))
+        buf_reset(&tier.text); // the rest is lost
+    if (!is_pipe(fd) || tier.text.n > LIMIT_OUTPUT_KEPT)
+        return true;
+    p = buf_reserve(&tier.text, CHUNK);
     if (!p)
         return true; // what has come is no result
     n = read(fd, p, CHUNK);
@@ -318,7 +339,9 @@ static void take_in_middle(void)
 {
     struct connection *connection = tier.connection;
 
+    // the text is made when it can be taken, not for each look
     if (!read_result(connection->aside) ||
+        call_lisp(tier.finish_in_middle, ECL_NIL) == ECL_NIL ||
         call_lisp(tier.finish_in_middle, lisp_text_new(buf_view(&tier.text))) ==
             ECL_NIL)
         return;

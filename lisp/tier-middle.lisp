@@ -41,9 +41,10 @@ established is seen, and returns its value; or NIL when it fails."
 
 (defun finish-job-in-middle (result)
   "FINISH-JOB of the text RESULT in the middle of an evaluation. False when that
-must be left for later."
+must be left for later. Without RESULT, says whether it must, and does nothing."
   (when (disturbable-p)
-    (beside-evaluation () (finish-job result))
+    (when result
+      (beside-evaluation () (finish-job result)))
     t))
 
 (defun run-job-in-middle (descriptor)

@@ -22,6 +22,7 @@ struct link_kind {
     void (*begin)(struct link *link, int64_t now_ms);
     enum status (*feed)(struct link *link, const void *p, size_t n,
                         int64_t now_ms);
+    bool (*is_busy)(const struct link *link);
     struct buf *(*output)(struct link *link);
     bool (*take_loss)(struct link *link, struct str *why);
     void (*drop)(struct link *link, struct str why, int64_t now_ms);
@@ -52,6 +53,12 @@ static inline enum status MUST_CHECK link_feed(struct link *link, const void *p,
                                                size_t n, int64_t now_ms)
 {
     return link->kind->feed(link, p, n, now_ms);
+}
+
+/* Whether more was fed than is done at once: what follows can wait. */
+static inline bool link_is_busy(const struct link *link)
+{
+    return link->kind->is_busy(link);
 }
 
 /* Frames from the supervisor; the caller consumes what it passes on. */

@@ -178,6 +178,12 @@ static enum status feed(struct link *link, const void *p, size_t n,
     return ST_OK;
 }
 
+static bool is_busy(const struct link *link)
+{
+    (void)link;
+    return false; // the other end takes it, or not
+}
+
 static struct buf *output(struct link *link)
 {
     return &link_attach_of(link)->in;
@@ -267,8 +273,8 @@ static void release(struct link *link)
 }
 
 static const struct link_kind KIND = {
-    begin,  feed, output,   take_loss, drop,    fd_count,
-    fds_of, run,  deadline, reap,      release,
+    begin,    feed,   is_busy, output,   take_loss, drop,
+    fd_count, fds_of, run,     deadline, reap,      release,
 };
 
 struct link *link_attach_new(const char *path, const struct log *log)

@@ -32,6 +32,11 @@ static enum status feed(struct link *link, const void *p, size_t n,
     return intake_feed(link_own_of(link)->front, p, n, now_ms);
 }
 
+static bool is_busy(const struct link *link)
+{
+    return front_is_busy(((const struct link_own *)link)->front);
+}
+
 static struct buf *output(struct link *link)
 {
     return front_output(link_own_of(link)->front);
@@ -103,8 +108,8 @@ static void release(struct link *link)
 }
 
 static const struct link_kind KIND = {
-    begin,  feed, output,   take_loss, drop,    fd_count,
-    fds_of, run,  deadline, reap,      release,
+    begin,    feed,   is_busy, output,   take_loss, drop,
+    fd_count, fds_of, run,     deadline, reap,      release,
 };
 
 struct link *link_own_new(const struct supervisor_config *config,

@@ -244,14 +244,22 @@ static void take_signals(struct loop *loop, int64_t now)
         end(loop, end_signals > 1 ? 0 : LIMIT_GRACE_SIGNAL_MS, now);
 }
 
+/* Whether more of what the client says can be used. */
+static bool wants_input(const struct loop *loop)
+{
+    if (loop->ended)
+        return false;
+    if (loop->core)
+        return core_wants_input(loop->core);
+    return !link_is_busy(loop->link) &&
+           link_output(loop->link)->n < LIMIT_OUTPUT_BACKLOG;
+}
+
 /* Gathers the descriptors to poll and returns their number. Without memory the
    room of before must do. */
 static size_t gather(struct loop *loop)
 {
     size_t need = FD_FIRST + link_fd_count(loop->link);
-    bool reads =
-        !loop->ended && (loop->core ? core_wants_input(loop->core)
-                                    : output(loop)->n < LIMIT_OUTPUT_BACKLOG);
 
     if (need > loop->fds_cap) {
         struct pollfd *fds = realloc(loop->fds, need * sizeof *fds);
@@ -261,7 +269,8 @@ static size_t gather(struct loop *loop)
             loop->fds_cap = need;
         }
     }
-    loop->fds[FD_IN] = (struct pollfd){reads ? STDIN_FILENO : -1, POLLIN, 0};
+    loop->fds[FD_IN] =
+        (struct pollfd){wants_input(loop) ? STDIN_FILENO : -1, POLLIN, 0};
     loop->fds[FD_OUT] =
         (struct pollfd){STDOUT_FILENO, 0, 0}; // poll(2) always tells its loss
     if (output(loop)->n > 0)

@@ -368,6 +368,7 @@ enum status intake_feed(struct front *front, const void *p, size_t n,
     size_t part = share(front->supervisor);
     size_t used = 0;
 
+    front->more = false;
     buf_append(&front->in, p, n);
     if (buf_failed(&front->in))
         return ST_NOMEM;

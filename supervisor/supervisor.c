@@ -66,14 +66,20 @@ static void refuse_waiting(struct supervisor *s)
     }
 }
 
+/* Whether calls wait for an image that only a zygote can start. */
+static bool are_calls_waiting(const struct supervisor *s)
+{
+    for (const struct session *session = s->awake; session;
+         session = session->next_awake)
+        if (session->image.socket < 0 && session->calls.first)
+            return true;
+    return false;
+}
+
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
-    bool waiting = false;
+    bool waiting = are_calls_waiting(s);
 
-    for (struct session *session = s->awake; session;
-         session = session->next_awake)
-        waiting =
-            waiting || (session->image.socket < 0 && session->calls.first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
         zygote_start(&s->zygote, now);
     if (zygote_is_down(&s->zygote) && waiting)
@@ -417,10 +423,10 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
-    tend_zygote(s, now_ms);
+    tend_fronts(s, now_ms);
+    tend_zygote(s, now_ms); // also for the calls that these have sent
     ending_tend(s, now_ms);
     tend_sessions(s, now_ms);
-    tend_fronts(s, now_ms);
     sweep(s);
 }
 
@@ -431,7 +437,9 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
     earlier(&deadline, ending_deadline(supervisor));
     if (supervisor->unwatched)
         earlier(&deadline, supervisor->ran_at + LOOK_MS);
-    if (reads(supervisor))
+    // the next turn starts a zygote for waiting calls, or refuses them
+    if (reads(supervisor) ||
+        (zygote_is_down(&supervisor->zygote) && are_calls_waiting(supervisor)))
         earlier(&deadline, supervisor->ran_at);
     for (const struct session *session = supervisor->awake; session;
          session = session->next_awake)

@@ -263,6 +263,43 @@ static void supervisor_says_why_there_is_no_image(void **state)
     assert_true(host_error);
 }
 
+/* A call that comes when there is no zygote has the next turn at once, also if
+   it had to wait for its own turn. */
+static void supervisor_refuses_what_comes_late(void **state)
+{
+    const uint64_t calls = LIMIT_STEP / 1024;
+
+    (void)state;
+    host_start("/nonexistent/ecl-mcp-image", NULL);
+    host_call(1, "(+ 1 1)");
+    assert_true(supervisor_deadline(host) >= 0);
+    host_wait(1);
+    assert_true(supervisor_deadline(host) < 0);
+    for (uint64_t i = 2; i < calls; i++)
+        host_call(i, "(+ 1 1)");
+    assert_true(front_is_busy(host_front));
+    for (uint64_t i = 2; i < calls; i++) {
+        assert_true(front_output(host_front)->n > 0 ||
+                    supervisor_deadline(host) >= 0);
+        host_wait(i);
+        assert_true(host_error);
+    }
+    assert_true(supervisor_deadline(host) < 0);
+}
+
+/* Frames that cannot be understood leave nothing to do, also when some of them
+   waited for their turn. */
+static void supervisor_forgets_what_is_wrong(void **state)
+{
+    (void)state;
+    host_start("/nonexistent/ecl-mcp-image", NULL);
+    while (!front_is_busy(host_front))
+        host_call(1, "(+ 1 1)");
+    host_front->wrong = true; // as after a frame that is none
+    host_turn(0);
+    assert_false(front_is_busy(host_front));
+}
+
 static void supervisor_gives_up_on_programs_without_lisp(void **state)
 {
     (void)state;
@@ -352,6 +389,8 @@ int main(int argc, char **argv)
         TEST(supervisor_lets_idle_sessions_sleep),
         TEST(supervisor_is_not_woken_by_each_line),
         OWN_START(supervisor_says_why_there_is_no_image),
+        OWN_START(supervisor_refuses_what_comes_late),
+        OWN_START(supervisor_forgets_what_is_wrong),
         OWN_START(supervisor_gives_up_on_programs_without_lisp),
         OWN_START(supervisor_starts_in_the_workspace),
     };

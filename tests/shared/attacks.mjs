@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { memory } from '../support/proc.mjs';
 import { Front, KIND, frame, hello } from './front.mjs';
 
 // What a client says that has code evaluated in a session of its own.
@@ -134,7 +135,24 @@ async function floodOfCalls(world) {
     await keeper.close();
 }
 
+// A host that says more than is done at once waits, and costs no memory.
+async function floodOfHost(world) {
+    const keeper = await world.keep();
+    const flood = Buffer.concat(Array.from({ length: 4096 }, () =>
+        frame(KIND.STOP, 77)));
+    const { child } = keeper.peer;
+    await keeper.front.greet();
+    const most = () => memory(child.pid, 'VmHWM');
+    const before = most();
+    for (let sent = 0; sent < 32 << 20; sent += flood.length)
+        if (!child.stdin.write(flood))
+            await new Promise(done => child.stdin.once('drain', done));
+    await keeper.front.answer(keeper.front.beginCall('main', 'list-sessions'));
+    assert.ok(most() - before < 8 << 10, `${most() - before} KB`);
+    await keeper.close();
+}
+
 export const attackTests = [
     codeInWorkspace, codeReadOnly, codeWithNetwork, codeWithoutSandbox,
-    codeReplacesSocket, halfFrames, slowWriter, floodOfCalls,
+    codeReplacesSocket, halfFrames, slowWriter, floodOfCalls, floodOfHost,
 ];

@@ -4,7 +4,7 @@
 import net from 'node:net';
 import { Waiting } from '../support/waiting.mjs';
 
-export const VERSION = 3;
+export const VERSION = 4;
 export const KIND = {
     CALL: 1, STOP: 2, READ: 3, FINISH: 4, HELLO: 5,
     REPLY: 16, OUTPUT: 17, WELCOME: 18,
