@@ -8,7 +8,9 @@
 (defun disturbable-p ()
   "True when the running evaluation would not notice that something else is done.
 One that was stopped, or has failed, is on its way out. Modules of ECL and the
-compiler are loaded, or work, without being looked at."
+compiler are loaded, or work, without being looked at. While functions are
+traced, stepped or measured, their names have wrappers: what waits seems to have
+been redefined."
   (let ((evaluation *evaluation*))
     (and evaluation
          (evaluation-open evaluation)
@@ -16,6 +18,8 @@ compiler are loaded, or work, without being looked at."
          (zerop (evaluation-interrupts evaluation))
          (null *hold-interrupt*)
          (not *finalizing*)
+         (null *traced*)
+         (null *profiled*)
          (not (compiler-in-use-p))
          (main-thread-p)
          (alone-p))))

@@ -58,7 +58,8 @@ is evaluated. Set once, before there are sessions.")
   "True when the last job left candidates over.")
 
 (defvar *native-obstacle* nil
-  "Why functions stay interpreted: :NO-COMPILER, :NO-FOLDER, or NIL.")
+  "Why functions stay interpreted: :NO-COMPILER, :NO-FOLDER, :FULL when there are
++NATIVE-LIBRARIES+, or NIL.")
 
 (defvar *interpreted-versions* (make-hash-table :test #'eq :weakness :key)
   "The interpreted version of each native function.")
@@ -395,21 +396,24 @@ again."
 one to be compiled in a copy that is made next."
   (ignore-errors
    (drop-lost-job)
-   (when (and *native* *candidates* (null *job*) (alone-p)
-              (< (length *native-libraries*) +native-libraries+))
-     (forget-dead-jobs)
-     (let ((directory (make-temporary-directory
-                       (temporary-name (format nil "native-~d-"
-                                               (process-number))))))
-       (setf *native-obstacle* (if directory nil :no-folder))
-       (and directory
-            (describe-job directory))))))
+   (cond ((not (and *native* *candidates* (null *job*) (alone-p)))
+          nil)
+         ((>= (length *native-libraries*) +native-libraries+)
+          (end-native :full))
+         (t
+          (forget-dead-jobs)
+          (let ((directory (make-temporary-directory
+                            (temporary-name (format nil "native-~d-"
+                                                    (process-number))))))
+            (setf *native-obstacle* (if directory nil :no-folder))
+            (and directory
+                 (describe-job directory)))))))
 
-(defun end-native ()
-  "Makes no native code any longer: there is no compiler."
-  (setf *native-obstacle* :no-compiler
-        *native* nil
-        *candidates* '()))
+(defun end-native (obstacle)
+  "Makes no native code any longer because of OBSTACLE. Returns NIL."
+  (setf *native-obstacle* obstacle
+        *candidates* '()
+        *native* nil))
 
 (defun describe-job (directory)
   "Makes the first candidates a job with its files in DIRECTORY. False when none
@@ -432,6 +436,8 @@ as they are or it was never interpreted."
          nil)
         ((eq *native-obstacle* :no-compiler)
          "byte code, for there is no C compiler")
+        ((eq *native-obstacle* :full)
+         "byte code, for there is as much native code as one image may have")
         ((find function (append *candidates*
                                 (and *job* (job-candidates *job*)))
                :key #'candidate-function)
@@ -441,8 +447,8 @@ as they are or it was never interpreted."
 
 (defun native-state ()
   "Returns how many functions are native, how many wait to be, and a number for
-what hinders it, as in enum native_obstacle; or NIL when functions stay as they
-are."
+what hinders it, as in enum native_obstacle, which has none for :FULL; or NIL
+when functions stay as they are."
   (when (or *native* *native-obstacle*)
     (values (hash-table-count *interpreted-versions*)
             (+ (length *candidates*)
@@ -527,7 +533,7 @@ Whatever is wrong with it, functions stay interpreted."
                                   (read stream nil :lost)))))
                (when (or (symbolp libraries) (not (alone-p)))
                  (case libraries
-                   (:no-compiler (end-native))
+                   (:no-compiler (end-native :no-compiler))
                    ((nil))
                    (t (retry-job)))
                  (setf libraries '()))
