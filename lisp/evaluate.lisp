@@ -237,7 +237,7 @@ the values of a form as a list. Returns the values of the last form as a list, o
   "A string stream that is not in use, or NIL: to make one takes a kilobyte, a
 third of what a small call leaves.")
 
-(defun value-text (value)
+(defun atomic-value-text (value)
   "Returns the line for VALUE, which is atomic: no code of the user, who could keep
 the stream, prints it."
   (let ((stream (or (shiftf *value-stream* nil) (make-string-output-stream))))
@@ -253,7 +253,7 @@ the stream, prints it."
   (cond ((eq values :none) "; No forms in the code")
         ((null values) "; No values")
         ((and (null (rest values)) (atomic-p (first values)))
-         (value-text (first values)))
+         (atomic-value-text (first values)))
         (t
          (with-output-to-string (stream)
            (write-values values stream)))))
