@@ -16,10 +16,12 @@
 
 enum {
     TOKEN = 128,   /* characters of the longest token that is read here */
-    DIGITS = 15,   /* of the largest number */
     NESTING = 100, /* of lists */
     KNOWN = 2048   /* symbols that are remembered: a third of all are new */
 };
+
+/* Digits of the largest number: any such is a fixnum. */
+enum { DIGITS = sizeof(cl_fixnum) == 8 ? 15 : 8 };
 
 /* A text, and where in it reading has come. */
 struct text {
@@ -358,6 +360,15 @@ static cl_object take_object(struct text *text)
 
 /* --- Modules ------------------------------------------------------------ */
 
+/* Whether STREAM reads TEXT, all of it, and has not begun. */
+static bool is_stream_of(cl_object stream, cl_object text)
+{
+    return ecl_t_of(stream) == t_stream &&
+           stream->stream.mode == (int8_t)ecl_smm_sequence_input &&
+           stream->stream.object1 == text && stream->stream.int0 == 0 &&
+           (cl_index)stream->stream.int1 == text->base_string.fillp;
+}
+
 /* BLOCK is a module whose constants the library begins to read from STREAM. */
 static void begin_module(cl_object block, cl_object stream)
 {
@@ -370,8 +381,7 @@ static void begin_module(cl_object block, cl_object stream)
         return;
     texts = block->cblock.data_text;
     if (!texts || !texts[0] || texts[1] ||
-        ecl_t_of(texts[0]) != t_base_string ||
-        ecl_file_position(stream) != ecl_make_fixnum(0))
+        ecl_t_of(texts[0]) != t_base_string || !is_stream_of(stream, texts[0]))
         return;
     module.text = (const char *)texts[0]->base_string.self;
     module.rest.at = module.text;

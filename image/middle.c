@@ -24,6 +24,10 @@ enum { TICK_MS = 4 };
    old one. */
 enum { ROOM = 4096, FRAMES_ROOM = 64 };
 
+/* The same for special variables that Lisp binds for the first time: more than
+   all that starting a job, or taking it over, can bind. */
+enum { VARIABLES_ROOM = 128, VARIABLES_TRIES = 16 * VARIABLES_ROOM };
+
 /* Entries above the top of Lisp's stack that the interpreter may be writing:
    the values of a function, and some more. */
 enum { IN_USE = 2 * ECL_MULTIPLE_VALUES_LIMIT };
@@ -86,6 +90,36 @@ static bool takes_interrupts(cl_env_ptr env)
            ECL_SYM_VAL(env, ECL_INTERRUPTS_ENABLED) != ECL_NIL;
 }
 
+/* Special variables that can be bound for the first time before the table of
+   their values grows, and is elsewhere. */
+static cl_index free_variables(cl_env_ptr env)
+{
+#ifdef ECL_THREADS
+    cl_index size = env->thread_local_bindings_size;
+    cl_index used = cl_core.last_var_index;
+
+    return size > used ? size - used : 0;
+#else
+    (void)env;
+    return VARIABLES_ROOM; // there is no table
+#endif
+}
+
+/* Has the table grow if need be, by binding what fills it. Variables that are
+   garbage leave their places to others, so these are held. */
+static void make_variables_room(cl_env_ptr env)
+{
+    cl_object held = ECL_NIL;
+
+    for (int i = 0; i < VARIABLES_TRIES; i++) {
+        if (free_variables(env) >= VARIABLES_ROOM)
+            break;
+        held = ecl_cons(cl_make_symbol(ecl_symbol_name(ECL_T)), held);
+        ecl_bds_bind(env, ECL_CONS_CAR(held), held);
+        ecl_bds_unwind1(env);
+    }
+}
+
 static bool has_room(cl_env_ptr env)
 {
     volatile char here = 0;
@@ -94,7 +128,8 @@ static bool has_room(cl_env_ptr env)
                (uintptr_t)env->cs_limit + LIMIT_LISP_STACK_SAFETY &&
            env->stack_limit - env->stack_top > ROOM &&
            env->frs_limit - env->frs_top > FRAMES_ROOM &&
-           env->bds_limit - env->bds_top > FRAMES_ROOM;
+           env->bds_limit - env->bds_top > FRAMES_ROOM &&
+           free_variables(env) >= VARIABLES_ROOM;
 }
 
 static void save(cl_env_ptr env, struct saved *saved)
@@ -203,6 +238,7 @@ void middle_watch(int64_t ms)
         when.it_value = when.it_interval;
     if (middle.start == 0 || !make_timer() || middle.watching)
         return;
+    make_variables_room(ecl_process_env());
     middle.watching = timer_settime(middle.timer, 0, &when, NULL) == 0;
 }
 
