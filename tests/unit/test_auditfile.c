@@ -442,8 +442,9 @@ static void auditfile_can_wait(void **state)
     assert_memory(host_open_audit(&host, NULL) == ST_OK);
     folder_run("[ ! -e .local ]");
     host_begin_audit(&host);
-    folder_run("[ -f " PLACE "*-*-*.jsonl ]");
     host_release(&host);
+    check_memory_was_enough();
+    folder_run("[ -f " PLACE "*-*-*.jsonl ]");
     folder_run("rm -r .local");
     open_file(NULL);
     append(1000, "\"a\":1}");
