@@ -92,7 +92,8 @@ WHAT names the text."
       (dolist (choice choices)
         (ecl-mcp-tools--check-text (format "A choice of %s" name) choice :title))
       (when (> (length choices) (plist-get ecl-mcp-tools--limits :choices))
-        (error "The field %s has too many choices" name))
+        (error "The field %s has more than %d choices" name
+               (plist-get ecl-mcp-tools--limits :choices)))
       `((name . ,name) (kind . ,(symbol-name kind)) (help . ,help)
         (required . ,(if (plist-get options :required) t :false))
         (least . ,least) (most . ,most)

@@ -249,7 +249,8 @@
 /* Sessions on one page of the list of resources. */
 #define LIMIT_RESOURCES_PAGE 32
 
-/* Tools whose calls are counted: more than are used. */
+/* Tools whose calls are counted each: more than are used; those of all others
+   are counted together. */
 #define LIMIT_METRICS 128
 
 /* Bytes of a tool's name: model providers accept no more. */

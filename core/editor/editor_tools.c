@@ -2,6 +2,7 @@
 /* editor_tools.c: see editor_tools.h. */
 #include "editor/editor_tools.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/digest.h"
@@ -68,12 +69,21 @@ const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
 struct reading {
     struct editor_tools_list *list;
     const struct toolset *reserved;
-    const char *fault; /* why it cannot be used; static */
+    char fault[80]; /* why it cannot be used */
 };
 
 static enum status refuse(struct reading *r, const char *fault)
 {
-    r->fault = fault;
+    (void)snprintf(r->fault, sizeof r->fault, "%s", fault);
+    return ST_INVALID;
+}
+
+/* WHAT has more of UNIT than the limit MAX. */
+static enum status refuse_more(struct reading *r, const char *what, size_t max,
+                               const char *unit)
+{
+    (void)snprintf(r->fault, sizeof r->fault, "%s has more than %zu %s", what,
+                   max, unit);
     return ST_INVALID;
 }
 
@@ -95,9 +105,10 @@ static bool is_plain(struct str text)
     return true;
 }
 
-/* The text VALUE of at most MAX bytes as a C string; NULL when it is absent. */
-static enum status read_text(struct reading *r, struct json value, size_t max,
-                             const char **out)
+/* The text VALUE of at most MAX bytes as a C string; NULL when it is absent.
+   WHAT names it. */
+static enum status read_text(struct reading *r, const char *what,
+                             struct json value, size_t max, const char **out)
 {
     struct str text;
 
@@ -110,7 +121,7 @@ static enum status read_text(struct reading *r, struct json value, size_t max,
     if (status != ST_OK)
         return status;
     if (text.n > max)
-        return refuse(r, "a text is too long");
+        return refuse_more(r, what, max, "bytes");
     if (arena_str(&r->list->arena, text, &text) != ST_OK) // with a NUL
         return ST_NOMEM;
     *out = text.p;
@@ -131,7 +142,7 @@ static bool is_name(const char *name)
 static enum status read_name(struct reading *r, struct json value,
                              const char **out)
 {
-    enum status status = read_text(r, value, LIMIT_TOOL_NAME, out);
+    enum status status = read_text(r, "a name", value, LIMIT_TOOL_NAME, out);
 
     if (status != ST_OK)
         return status;
@@ -185,7 +196,7 @@ static enum status read_choices(struct reading *r, struct json value,
     if (json_type(value) != JSON_ARRAY || n == 0)
         return refuse(r, "choices must be an array of texts");
     if (n > LIMIT_EDITOR_CHOICES)
-        return refuse(r, "there are too many choices");
+        return refuse_more(r, "a field", LIMIT_EDITOR_CHOICES, "choices");
     if (out->kind != SCHEMA_STRING)
         return refuse(r, "only texts can have choices");
     const char **choices = arena_array(&r->list->arena, n + 1, sizeof *choices);
@@ -193,8 +204,8 @@ static enum status read_choices(struct reading *r, struct json value,
         return ST_NOMEM;
     json_walk_init(&walk, value);
     for (size_t i = 0; json_walk_next(&walk); i++) {
-        enum status status =
-            read_text(r, walk.value, LIMIT_EDITOR_TITLE, &choices[i]);
+        enum status status = read_text(r, "a choice", walk.value,
+                                       LIMIT_EDITOR_TITLE, &choices[i]);
         if (status != ST_OK)
             return status;
     }
@@ -232,8 +243,8 @@ static enum status read_field(struct reading *r, struct json field,
     if (status == ST_OK)
         status = read_kind(r, json_get(field, "kind"), &out->kind);
     if (status == ST_OK)
-        status =
-            read_text(r, member(field, "help"), LIMIT_EDITOR_HELP, &out->help);
+        status = read_text(r, "a help", member(field, "help"),
+                           LIMIT_EDITOR_HELP, &out->help);
     if (status == ST_OK)
         status = read_range(r, field, out);
     if (status == ST_OK)
@@ -270,7 +281,7 @@ static enum status read_fields(struct reading *r, struct json value,
     if (json_type(value) != JSON_ARRAY)
         return refuse(r, "fields must be an array");
     if (n > LIMIT_EDITOR_FIELDS)
-        return refuse(r, "there are too many fields");
+        return refuse_more(r, "a tool", LIMIT_EDITOR_FIELDS, "fields");
     json_walk_init(&walk, value);
     for (size_t i = 0; json_walk_next(&walk); i++) {
         enum status status = read_field(r, walk.value, &fields[i]);
@@ -307,10 +318,10 @@ static enum status read_tool(struct reading *r, struct json value,
     out->destructive = out->level == TOOL_DANGEROUS;
     enum status status = read_name(r, json_get(value, "name"), &out->name);
     if (status == ST_OK)
-        status = read_text(r, member(value, "title"), LIMIT_EDITOR_TITLE,
-                           &out->title);
+        status = read_text(r, "the title", member(value, "title"),
+                           LIMIT_EDITOR_TITLE, &out->title);
     if (status == ST_OK)
-        status = read_text(r, member(value, "description"),
+        status = read_text(r, "the description", member(value, "description"),
                            LIMIT_EDITOR_DESCRIPTION, &out->description);
     if (status == ST_OK)
         status = read_fields(r, member(value, "fields"), out);
@@ -337,7 +348,7 @@ static enum status fill(struct editor_tools *editor_tools,
         return ST_NOMEM;
     json_walk_init(&walk, tools);
     while (json_walk_next(&walk)) {
-        struct reading r = {list, &editor_tools->reserved, NULL};
+        struct reading r = {list, &editor_tools->reserved, ""};
         struct str shown =
             utf8_head(json_raw(json_get(walk.value, "name")), LIMIT_TOOL_NAME);
         if (list->count == LIMIT_EDITOR_TOOLS) {

@@ -86,7 +86,13 @@ enum status human_keep_arguments(const struct arena *arena,
 void human_remember(const struct human *human, const struct tool_call *call,
                     struct grants *grants, const struct log *log)
 {
-    if (human->approval.remember && grants_add(grants, call->tool) == ST_OK)
+    if (!human->approval.remember)
+        return;
+    if (grants_add(grants, call->tool) == ST_OK)
         log_line(log, LOG_INFO, "gate: %s is granted from now on",
                  call->tool->name);
+    else
+        log_line(log, LOG_WARN,
+                 "gate: %s is not granted: %d tools are, which is the limit",
+                 call->tool->name, LIMIT_GRANTS);
 }

@@ -4,7 +4,8 @@
 
 #include "gate/policy.h"
 
-/* The record of TOOL, a new one if there is none; NULL: there is no room. */
+/* The record of TOOL, a new one if there is none; that of all others when there
+   is no room for one. */
 static struct metrics_tool *find(struct metrics *metrics,
                                  const struct tool *tool)
 {
@@ -14,7 +15,7 @@ static struct metrics_tool *find(struct metrics *metrics,
            strcmp(metrics->tools[i].name, tool->name) != 0)
         i++;
     if (i == LIMIT_METRICS)
-        return NULL;
+        return &metrics->others;
     if (i == metrics->count) {
         metrics->tools[i] = (struct metrics_tool){.level = tool->level};
         memcpy(metrics->tools[i].name, tool->name, strlen(tool->name) + 1);
@@ -34,8 +35,6 @@ void metrics_event(void *context, const struct gate_event *event)
         return;
     struct metrics_tool *record =
         find(metrics, call->tool->rules_of ? call->tool->rules_of : call->tool);
-    if (!record)
-        return;
     record->calls++;
     record->errors += event->phase == GATE_ERROR && call->approved;
     record->refused += event->phase == GATE_ERROR && !call->approved;
@@ -77,9 +76,20 @@ static void write_tool(struct jsonw *w, const struct metrics_tool *record)
     jsonw_end_object(w);
 }
 
+/* Nothing as long as each tool has a record of its own. */
+static void write_others(struct jsonw *w, const struct metrics_tool *others)
+{
+    if (others->calls == 0)
+        return;
+    jsonw_name(w, "otherTools");
+    jsonw_object(w);
+    write_counts(w, others);
+    jsonw_end_object(w);
+}
+
 static struct metrics_tool sum(const struct metrics *metrics)
 {
-    struct metrics_tool all = {0};
+    struct metrics_tool all = metrics->others;
 
     for (size_t i = 0; i < metrics->count; i++) {
         const struct metrics_tool *one = &metrics->tools[i];
@@ -155,6 +165,7 @@ void metrics_write(struct jsonw *w, const struct metrics *metrics,
     for (size_t i = 0; i < metrics->count; i++)
         write_tool(w, &metrics->tools[i]);
     jsonw_end_array(w);
+    write_others(w, &metrics->others);
     write_rules(w, gate);
     write_limits(w, &gate->limits);
     write_loop(w, metrics);

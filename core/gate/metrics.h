@@ -25,6 +25,7 @@ struct metrics {
         int64_t longest_ms;  /* the longest RUN_MS of one call */
     } tools[LIMIT_METRICS];  /* in the order of their first calls */
     size_t count;
+    struct metrics_tool others; /* all further tools together, without a name */
 
     /* Of the host's loop, which everybody else waits for (metrics_turn). */
     uint64_t turns;

@@ -134,7 +134,10 @@ static void fault_at(struct reading *r, size_t at, const char *what,
 
     for (size_t i = 0; i < at && i < r->text.n; i++)
         line += r->text.p[i] == '\n';
-    utf8_append_visible(&shown, utf8_head(value, LIMIT_POLICY_SHOWN));
+    struct str head = utf8_head(value, LIMIT_POLICY_SHOWN);
+    utf8_append_visible(&shown, head);
+    if (head.n < value.n)
+        buf_str(&shown, STR("…"));
     keep_fault(r, buf_failed(&shown)
                       ? STR("")
                       : arena_printf(&r->policy->arena,

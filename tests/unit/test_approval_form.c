@@ -308,6 +308,130 @@ static void approval_form_shows_everything(void **state)
            "\\\\r\",…}\n");
 }
 
+/* --- Limits ------------------------------------------------------------- */
+
+/* BEFORE, N times PART, AFTER, in a text that stays until the next call. */
+static const char *around(const char *before, const char *part, size_t n,
+                          const char *after)
+{
+    static char text[LIMIT_PREFILL + 500];
+    size_t size = strlen(part);
+    size_t used = strlen(before);
+
+    assert_true(used + n * size + strlen(after) < sizeof text);
+    memcpy(text, before, used);
+    for (size_t i = 0; i < n; i++, used += size)
+        memcpy(text + used, part, size);
+    memcpy(text + used, after, strlen(after) + 1);
+    return text;
+}
+
+/* Longer arguments are shown, but not offered for editing. */
+static void approval_form_offers_short_arguments(void **state)
+{
+    const size_t rest = strlen("{\"text\":\"\"}");
+
+    (void)state;
+    call("1", &write_tool,
+         around("{\"text\":\"", "x", LIMIT_PREFILL - rest, "\"}"), v2025);
+    expect("{…\"arguments\":{…,\"default\":\"{…\"},\"remember\":…}\n");
+    call("2", &write_tool,
+         around("{\"text\":\"", "x", LIMIT_PREFILL + 1 - rest, "\"}"), v2025);
+    expect("{…\"arguments\":{\"type\":\"string\",\"title\":\"Arguments "
+           "(JSON)\",\"description\":\"Edit to run with other arguments; leave "
+           "empty to run as asked.\"},\"remember\":…}\n");
+}
+
+/* Checks that the client was sent BEFORE, then N times PART, then AFTER. */
+static void expect_long(const char *before, size_t n, const char *after)
+{
+    char text[6000];
+
+    assert_true(2 * n + 1000 < sizeof text);
+    (void)snprintf(text, sizeof text, "%s",
+                   around(before, "\xc3\xa9", n, after));
+    expect(text);
+}
+
+static void approval_form_passes_a_short_reason(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more <= 1; more++) {
+        call("1", &write_tool, "{\"text\":\"x\"}", v2025);
+        expect("{…}\n");
+        answer_with(more == 0 ? "\"ecl-mcp-1\"" : "\"ecl-mcp-2\"",
+                    around("\"result\":{\"action\":\"accept\",\"content\":{"
+                           "\"decision\":\"deny\",\"reason\":\"",
+                           "\xc3\xa9", LIMIT_REASON + more, "\"}}"));
+        expect_long("{…\"text\":\"User denied tool execution: ", LIMIT_REASON,
+                    "\"}]…}\n");
+    }
+}
+
+/* The same with what the client says why it could not ask. */
+static void approval_form_passes_a_short_error(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more <= 1; more++) {
+        call("1", &write_tool, "{\"text\":\"x\"}", v2025);
+        expect("{…}\n");
+        answer_with(more == 0 ? "\"ecl-mcp-1\"" : "\"ecl-mcp-2\"",
+                    around("\"error\":{\"code\":1,\"message\":\"", "\xc3\xa9",
+                           LIMIT_REASON + more, "\"}"));
+        expect_long("{…the client could not ask its user (", LIMIT_REASON,
+                    ")…}\n");
+    }
+}
+
+/* The model reads the beginning of a long argument that the user has changed:
+   as JSON, with its quotes. */
+static void approval_form_quotes_short_changes(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more <= 1; more++) {
+        call("1", &write_tool, "{\"text\":\"x\"}", v2025);
+        expect("{…}\n");
+        answer_with(more == 0 ? "\"ecl-mcp-1\"" : "\"ecl-mcp-2\"",
+                    around("\"result\":{\"action\":\"accept\",\"content\":{"
+                           "\"decision\":\"approve\",\"arguments\":\"{\\\"text"
+                           "\\\":\\\"",
+                           "y", LIMIT_CHANGE - 2 + more, "\\\"}\"}}"));
+        if (more == 0)
+            expect(around("{…\\\"text\\\" is \\\"", "y", LIMIT_CHANGE - 2,
+                          "\\\".\\nwrote …}\n"));
+        else
+            expect(around("{…\\\"text\\\" is \\\"", "y", LIMIT_CHANGE - 1,
+                          "\xe2\x80\xa6.\\nwrote …}\n"));
+    }
+}
+
+/* With no room for a grant, none is offered. */
+static void approval_form_offers_grants_while_there_is_room(void **state)
+{
+    static struct tool others[LIMIT_GRANTS];
+
+    (void)state;
+    for (size_t i = 0; i < LIMIT_GRANTS; i++) {
+        if (i == LIMIT_GRANTS - 1) {
+            call("1", &review_tool, "{\"text\":\"x\"}", v2025);
+            expect("{…\"remember\":{…}…}\n");
+        }
+        others[i] = write_tool;
+        assert_ok(grants_add(&at.gate.grants, &others[i]));
+    }
+    call("2", &review_tool, "{\"text\":\"x\"}", v2025);
+    expect("{…\"default\":\"{\\\"text\\\":\\\"x\\\"}\"}},\"required\":["
+           "\"decision\"]}}}\n");
+    // one that was asked before may not find room any more
+    answer_with("\"ecl-mcp-1\"",
+                FORM("{\"decision\":\"approve\",\"remember\":true}"));
+    expect(RESULT("1", "old>x", "false", "true"));
+    assert_false(grants_has(&at.gate.grants, &review_tool));
+    expect_text(&at.lines, "gate: review (dangerous) approved by human, 0 ms\n"
+                           "gate: review is not granted: 64 tools are, which "
+                           "is the limit\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asker_begin, asker_end)
 
 int main(void)
@@ -323,6 +447,11 @@ int main(void)
         TEST(approval_form_prepares_first),
         TEST(approval_form_remembers),
         TEST(approval_form_shows_everything),
+        TEST(approval_form_offers_short_arguments),
+        TEST(approval_form_passes_a_short_reason),
+        TEST(approval_form_passes_a_short_error),
+        TEST(approval_form_quotes_short_changes),
+        TEST(approval_form_offers_grants_while_there_is_room),
     };
     return RUN_TESTS("approval_form", tests);
 }

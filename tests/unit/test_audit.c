@@ -2,6 +2,7 @@
 /* Tests of audit.c, through the gate, and of clientinfo.c. */
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "gate/audit.h"
 #include "mcp/clientinfo.h"
 #include "support/asker.h"
@@ -228,6 +229,22 @@ static void clientinfo_is_read(void **state)
     check_client("{\"name\":\"b\"}", "{\"name\":\"b\"}");
 }
 
+static void clientinfo_keeps_short_texts(void **state)
+{
+    char text[2 * LIMIT_CLIENT_NAME + 100];
+    char wanted[sizeof text];
+    char name[2 * (LIMIT_CLIENT_NAME + 1) + 1] = "";
+    (void)state;
+    for (size_t i = 0; i < LIMIT_CLIENT_NAME; i++)
+        memcpy(name + 2 * i, "\xc3\xa9", 3);
+    (void)snprintf(wanted, sizeof wanted, "{\"name\":\"n\",\"version\":\"%s\"}",
+                   name);
+    check_client(wanted, wanted);
+    (void)snprintf(text, sizeof text, "{\"name\":\"n\",\"version\":\"%sx\"}",
+                   name);
+    check_client(text, wanted);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -239,6 +256,7 @@ int main(void)
         TEST(audit_keeps_its_order),
         TEST(audit_has_one_line_for_an_approval),
         cmocka_unit_test_teardown(clientinfo_is_read, release_client),
+        cmocka_unit_test_teardown(clientinfo_keeps_short_texts, release_client),
     };
     return RUN_TESTS("audit", tests);
 }

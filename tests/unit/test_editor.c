@@ -242,16 +242,109 @@ static void editor_grants(void **state)
     assert_string_equal(disk.text, "b");
 }
 
+/* --- Limits ------------------------------------------------------------- */
+
+/* BEFORE, N times PART, AFTER, in a text that stays until the next call. */
+static const char *around(const char *before, const char *part, size_t n,
+                          const char *after)
+{
+    static char text[LIMIT_EDITOR_ARGUMENTS + 2000];
+    size_t size = strlen(part);
+    size_t used = strlen(before);
+
+    assert_true(used + n * size + strlen(after) < sizeof text);
+    memcpy(text, before, used);
+    for (size_t i = 0; i < n; i++, used += size)
+        memcpy(text + used, part, size);
+    memcpy(text + used, after, strlen(after) + 1);
+    return text;
+}
+
+/* What the editor gets of a call that is over: arguments of N bytes, if they
+   are not too long. */
+static void editor_gets_short_arguments(void **state)
+{
+    const size_t rest = strlen("{\"code\":\"\"}");
+
+    (void)state;
+    client_restart((struct core_config){.editor = true});
+    client_initialize("2025-11-25");
+    core_editor_open(client.core, 0);
+    hears(HELLO);
+    for (size_t n = LIMIT_EDITOR_ARGUMENTS; n <= LIMIT_EDITOR_ARGUMENTS + 1;
+         n++) {
+        struct str body;
+
+        client_send(around("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+                           "call\",\"params\":{\"name\":\"evaluate-lisp\","
+                           "\"arguments\":{\"code\":\"",
+                           "x", n - rest, "\"}}}"));
+        client_reply(client_frame(&body).id, 0, STR("=> 1"));
+        client_expect(ANSWER("=> 1", "false"));
+        if (n == LIMIT_EDITOR_ARGUMENTS)
+            hears(around("{…\"method\":\"called\"…\"arguments\":{\"code\":\"",
+                         "x", n - rest, "\"},\"text\":\"=> 1\"}}\n"));
+        else
+            hears(
+                "{…\"method\":\"called\"…\"answerSha256\":\"…\",\"text\":\"=> "
+                "1\"}}\n");
+    }
+}
+
+/* The same for the answer, in characters. */
+static void editor_gets_the_beginning_of_an_answer(void **state)
+{
+    (void)state;
+    client_restart((struct core_config){.editor = true});
+    client_initialize("2025-11-25");
+    core_editor_open(client.core, 0);
+    hears(HELLO);
+    for (size_t more = 0; more <= 1; more++) {
+        struct str body;
+
+        client_send(EVAL);
+        client_reply(
+            client_frame(&body).id, 0,
+            str_from(around("", "\xc3\xa9", LIMIT_EDITOR_ANSWER + more, "")));
+        client_expect(ANSWER("…", "false"));
+        hears(around("{…\"method\":\"called\"…,\"text\":\"", "\xc3\xa9",
+                     LIMIT_EDITOR_ANSWER, "\"}}\n"));
+    }
+}
+
+/* A human's reason reaches the model. */
+static void editor_passes_a_short_reason(void **state)
+{
+    (void)state;
+    start_editing();
+    for (size_t more = 0; more <= 1; more++) {
+        client_send(EVAL);
+        says(around(more == 0 ? "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{"
+                                "\"decision\":\"deny\",\"reason\":\""
+                              : "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{"
+                                "\"decision\":\"deny\",\"reason\":\"",
+                    "\xc3\xa9", LIMIT_REASON + more, "\"}}"));
+        client_expect(around("{…\"text\":\"User denied tool execution: ",
+                             "\xc3\xa9", LIMIT_REASON, "\"}]…}"));
+    }
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(editor_is_greeted),       TEST(editor_survives_bad_lines),
-        TEST(editor_skips_long_lines), TEST(editor_decides),
-        TEST(editor_refuses),          TEST(editor_changes_arguments),
+        TEST(editor_is_greeted),
+        TEST(editor_survives_bad_lines),
+        TEST(editor_skips_long_lines),
+        TEST(editor_decides),
+        TEST(editor_refuses),
+        TEST(editor_changes_arguments),
         TEST(editor_grants),
+        TEST(editor_gets_short_arguments),
+        TEST(editor_gets_the_beginning_of_an_answer),
+        TEST(editor_passes_a_short_reason),
     };
     return RUN_TESTS("editor", tests);
 }

@@ -2,6 +2,7 @@
 /* Tests of reviews in an editor: review.c with approval_editor.c. */
 #include <stdio.h>
 
+#include "gate/editor_buffer.h"
 #include "support/editing.h"
 
 static void editor_reviews_hunks(void **state)
@@ -264,6 +265,42 @@ static void editor_sees_changed_reviews(void **state)
     hears("…\"decision\":\"modified\"…\n");
 }
 
+/* Of many files with unsaved changes, it is only known that there are more. */
+static void editor_names_some_unsaved_files(void **state)
+{
+    const struct files files = {.root = "/w"};
+    struct arena arena = ARENA_EMPTY;
+    struct tool_call call = {.tool = NULL};
+    enum status status = ST_NOMEM;
+
+    (void)state;
+    for (int n = LIMIT_EDITOR_UNSAVED; n <= LIMIT_EDITOR_UNSAVED + 1; n++) {
+        struct buf text = BUF_EMPTY;
+        struct json_error error;
+        struct json result;
+
+        tool_unsaved_release(&call.unsaved);
+        call.unsaved = (struct tool_unsaved){.count = 0};
+        for (int i = 0; i < n; i++)
+            buf_printf(&text, "%s{\"path\":\"/w/f%d\",\"text\":\"x\"}",
+                       i == 0 ? "{\"files\":[" : ",", i);
+        buf_str(&text, STR("]}"));
+        status = buf_failed(&text)
+                     ? ST_NOMEM
+                     : json_parse(&arena, buf_view(&text), &result, &error);
+        if (status == ST_OK)
+            status = editor_buffer_read_unsaved(&arena, &files, result, &call);
+        buf_release(&text);
+        arena_release(&arena);
+        if (status != ST_OK)
+            break;
+        assert_int_equal(call.unsaved.count, LIMIT_EDITOR_UNSAVED);
+        assert_int_equal(call.unsaved.more, n > LIMIT_EDITOR_UNSAVED);
+    }
+    tool_unsaved_release(&call.unsaved);
+    assert_ok(status);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
@@ -280,6 +317,7 @@ int main(void)
         TEST(editor_texts_may_be_odd),
         TEST(editor_is_not_asked_about_foreign_files),
         TEST(editor_sees_changed_reviews),
+        TEST(editor_names_some_unsaved_files),
     };
     return RUN_TESTS("editor_review", tests);
 }

@@ -129,10 +129,6 @@ static const struct odd_case {
      "a name may have lower-case letters, digits and hyphens only"},
     {"{\"name\":\"a\\u0000b\"," D "}",
      "a text is not a string, or has control characters"},
-    {"{\"name\":"
-     "\"0123456789012345678901234567890123456789012345678901234567"
-     "8901234\"," D "}",
-     "a text is too long"},
     {"{\"name\":\"t\"}", "the description is missing"},
     {"{\"name\":\"t\",\"description\":7}",
      "a text is not a string, or has control characters"},
@@ -143,8 +139,6 @@ static const struct odd_case {
     {"{\"name\":\"evaluate-lisp\"," D "}", "the name is taken"},
     {"{\"name\":\"quickload\"," D "}", "the name is taken"},
     {"{\"name\":\"t\"," D ",\"fields\":{}}", "fields must be an array"},
-    {"{\"name\":\"t\"," D ",\"fields\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
-     "there are too many fields"},
     {FIELD(""), "a name may have lower-case letters, digits and hyphens only"},
     {FIELD("\"name\":\"f\""), "unknown kind of field"},
     {FIELD("\"name\":\"f\",\"kind\":\"list\""), "unknown kind of field"},
@@ -216,6 +210,94 @@ static void editor_tools_has_a_limit(void **state)
     assert_memory(client_matches(buf_view(&at.lines),
                                  "editor: more than 64 tools: \"t64\" and "
                                  "those after it are left out\n"));
+}
+
+/* Texts and parts of a tool: around what is repeated, and how often. */
+static const struct limit_case {
+    const char *before;
+    const char *part;
+    const char *after;
+    size_t most;
+    const char *why;
+} limit_cases[] = {
+    {"{" D ",\"name\":\"", "n", "\"}", LIMIT_TOOL_NAME,
+     "a name has more than 64 bytes"},
+    {"{\"name\":\"t\"," D ",\"title\":\"", "t", "\"}", LIMIT_EDITOR_TITLE,
+     "the title has more than 100 bytes"},
+    {"{\"name\":\"t\",\"description\":\"", "\xc3\xa9", "\"}",
+     LIMIT_EDITOR_DESCRIPTION / 2, "the description has more than 2000 bytes"},
+    {"{\"name\":\"t\"," D ",\"fields\":[{\"name\":\"", "f",
+     "\",\"kind\":\"text\"}]}", LIMIT_TOOL_NAME,
+     "a name has more than 64 bytes"},
+    {"{\"name\":\"t\"," D ",\"fields\":[{\"name\":\"f\",\"kind\":\"text\","
+     "\"help\":\"",
+     "h", "\"}]}", LIMIT_EDITOR_HELP, "a help has more than 300 bytes"},
+    {"{\"name\":\"t\"," D ",\"fields\":[{\"name\":\"f\",\"kind\":\"text\","
+     "\"choices\":[\"",
+     "c", "\"]}]}", LIMIT_EDITOR_TITLE, "a choice has more than 100 bytes"},
+    {"{\"name\":\"t\"," D ",\"fields\":[{\"name\":\"f\",\"kind\":\"text\","
+     "\"choices\":[\"a\"",
+     ",\"c\"", "]}]}", LIMIT_EDITOR_CHOICES - 1,
+     "a field has more than 32 choices"},
+};
+
+/* The editor offers the one tool of TEXT, a buffer that is released. Returns
+   whether it is there. */
+static bool takes(struct buf *text)
+{
+    struct str kept = STR("");
+
+    buf_byte(text, '\0');
+    bool good =
+        !buf_failed(text) && arena_take(&at.arena, text, &kept) == ST_OK;
+    buf_release(text);
+    assert_memory(good);
+    buf_reset(&at.lines);
+    (void)take(kept.p);
+    return editor_tools_at(&at.editor_tools, 0) != NULL;
+}
+
+/* Checks that the log says that the tool was left out, because of WHY. */
+static void expect_left_out(const char *why)
+{
+    char line[300];
+
+    snprintf(line, sizeof line, "editor: tool …is left out: %s\n", why);
+    assert_memory(client_matches(buf_view(&at.lines), line));
+}
+
+static void editor_tools_limits_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(limit_cases); i++)
+        for (size_t more = 0; more <= 1; more++) {
+            const struct limit_case *one = &limit_cases[i];
+            struct buf text = BUF_EMPTY;
+
+            buf_printf(&text, "[%s", one->before);
+            for (size_t n = 0; n < one->most + more; n++)
+                buf_str(&text, str_from(one->part));
+            buf_printf(&text, "%s]", one->after);
+            assert_int_equal(takes(&text), more == 0);
+            if (more > 0)
+                expect_left_out(one->why);
+        }
+}
+
+static void editor_tools_limits_fields(void **state)
+{
+    (void)state;
+    for (int n = LIMIT_EDITOR_FIELDS; n <= LIMIT_EDITOR_FIELDS + 1; n++) {
+        struct buf text = BUF_EMPTY;
+
+        buf_printf(&text, "[{\"name\":\"t\"," D ",\"fields\":[");
+        for (int i = 0; i < n; i++)
+            buf_printf(&text, "%s{\"name\":\"f%d\",\"kind\":\"text\"}",
+                       i > 0 ? "," : "", i);
+        buf_str(&text, STR("]}]"));
+        assert_int_equal(takes(&text), n == LIMIT_EDITOR_FIELDS);
+    }
+    expect_left_out("a tool has more than 16 fields");
 }
 
 static void editor_tools_knows_what_has_changed(void **state)
@@ -331,6 +413,8 @@ int main(void)
         TEST(editor_tools_makes_tools),
         TEST(editor_tools_leaves_out_odd_tools),
         TEST(editor_tools_has_a_limit),
+        TEST(editor_tools_limits_texts),
+        TEST(editor_tools_limits_fields),
         TEST(editor_tools_knows_what_has_changed),
         TEST(editor_tools_stays_while_it_is_held),
         TEST(tool_list_announces_changes),

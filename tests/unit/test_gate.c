@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of gate.c, with a table of tools of its own. */
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "gate/gate.h"
+#include "gate/metrics.h"
 #include "support/check.h"
 #include "support/frames.h"
 
@@ -374,6 +377,77 @@ static void gate_calls_all_hooks_in_order(void **state)
                   "2 after safe [hello] 0 ms\n2 after safe [hello] 0 ms\n");
 }
 
+/* --- Metrics and grants -------------------------------------------------- */
+
+#define MANY (LIMIT_METRICS > LIMIT_GRANTS ? LIMIT_METRICS : LIMIT_GRANTS)
+
+static char names[MANY + 2][16];
+static struct tool tools[MANY + 2];
+
+static void make_tools(void)
+{
+    for (size_t i = 0; i < COUNT(tools); i++) {
+        (void)snprintf(names[i], sizeof names[i], "t%zu", i);
+        tools[i] = (struct tool){TOOL(names[i]), .level = TOOL_SAFE};
+    }
+}
+
+/* Checks that METRICS, as they are written, have PART if and only if WANTED. */
+static void expect_metrics(const struct metrics *metrics, const char *part,
+                           bool wanted)
+{
+    struct buf out = BUF_EMPTY;
+    struct jsonw w;
+
+    jsonw_init(&w, &out);
+    metrics_write(&w, metrics, &gate, 0);
+    buf_byte(&out, '\0');
+    bool written = !buf_failed(&out);
+    bool found = written && strstr(out.p, part) != NULL;
+    buf_release(&out);
+    assert_memory(written);
+    assert_int_equal(found, wanted);
+}
+
+/* Calls of further tools used to be counted nowhere. */
+static void metrics_count_many_tools_together(void **state)
+{
+    static struct metrics metrics;
+
+    (void)state;
+    make_tools();
+    metrics = (struct metrics){.count = 0};
+    for (size_t i = 0; i < LIMIT_METRICS + 2; i++) {
+        call = (struct tool_call){.tool = &tools[i]};
+        metrics_event(&metrics, &(struct gate_event){.phase = GATE_AFTER,
+                                                     .call = &call,
+                                                     .text = STR("12345")});
+        if (i == LIMIT_METRICS - 1)
+            expect_metrics(&metrics, "otherTools", false);
+    }
+    assert_int_equal(metrics.count, LIMIT_METRICS);
+    assert_int_equal(metrics.tools[LIMIT_METRICS - 1].calls, 1);
+    expect_metrics(&metrics, "\"waiting\":0,\"calls\":130,", true);
+    expect_metrics(&metrics, "\"otherTools\":{\"calls\":2,", true);
+    expect_metrics(&metrics, "\"answerBytes\":10}", true);
+}
+
+static void grants_have_a_limit(void **state)
+{
+    struct grants grants = {.count = 0};
+
+    (void)state;
+    make_tools();
+    for (size_t i = 0; i < LIMIT_GRANTS; i++)
+        assert_ok(grants_add(&grants, &tools[i]));
+    assert_status(grants_add(&grants, &tools[LIMIT_GRANTS]), ST_LIMIT);
+    assert_false(grants_has(&grants, &tools[LIMIT_GRANTS]));
+    assert_ok(grants_add(&grants, &tools[LIMIT_GRANTS - 1])); // it is there
+    grants_remove(&grants, &tools[0]);
+    assert_ok(grants_add(&grants, &tools[LIMIT_GRANTS]));
+    assert_true(grants_has(&grants, &tools[LIMIT_GRANTS]));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -389,6 +463,8 @@ int main(void)
         TEST(gate_names_the_limit_of_waiting_calls),
         TEST(gate_reports_a_broken_connection),
         TEST(gate_calls_all_hooks_in_order),
+        TEST(metrics_count_many_tools_together),
+        TEST(grants_have_a_limit),
     };
     return RUN_TESTS("gate", tests);
 }

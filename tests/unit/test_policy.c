@@ -2,6 +2,7 @@
 /* Tests of policy.c, and of gate.c with rules. */
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "gate/policy.h"
 #include "support/asker.h"
 
@@ -322,6 +323,26 @@ static void policy_without_memory_is_broken(void **state)
     check_rules("[\"allow work\",\"allow write\"]");
 }
 
+/* What a message quotes of a mistake, with its quotes. */
+static void policy_quotes_short_mistakes(void **state)
+{
+    char name[LIMIT_POLICY_SHOWN] = "";
+    char text[LIMIT_POLICY_SHOWN + 50];
+    char fault[LIMIT_POLICY_SHOWN + 50];
+    (void)state;
+    memset(name, 'x', LIMIT_POLICY_SHOWN - 2);
+    for (int more = 0; more <= 1; more++) {
+        (void)snprintf(text, sizeof text, "{\"deny\":[\"%s%s\"]}", name,
+                       more > 0 ? "x" : "");
+        (void)snprintf(fault, sizeof fault,
+                       "p.json, line 1: there is no tool \"%s%s", name,
+                       more > 0 ? "x…" : "\"");
+        read_rules(text);
+        assert_true(str_eq(policy.fault, str_from(fault)));
+        policy_release(&policy);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -338,6 +359,7 @@ int main(void)
         TEST(policy_refuses_hopeless_paths),
         TEST(policy_keeps_good_rules),
         TEST(policy_without_memory_is_broken),
+        TEST(policy_quotes_short_mistakes),
     };
     return RUN_TESTS("policy", tests);
 }

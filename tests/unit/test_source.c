@@ -2,6 +2,7 @@
 /* Tests of source.c, guess.c and nesting.c: reports about texts. */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "source/source.h"
 #include "support/check.h"
 
@@ -455,6 +456,70 @@ static void source_names_its_limit(void **state)
     assert_true(str_eq(said, str_from(wanted)));
 }
 
+/* Checks that the report about TEXT says PART if and only if WANTED. */
+static void check_part(struct str text, const char *part, bool wanted)
+{
+    struct source_report report;
+    struct str said = said_of(text, &report);
+    struct str kept = STR("");
+    assert_memory(arena_str(&arena, said, &kept) == ST_OK); // with a NUL
+    if ((strstr(kept.p, part) != NULL) != wanted)
+        fail_msg("%s in: %s", part, kept.p);
+}
+
+static void source_reports_the_first_problems(void **state)
+{
+    (void)state;
+    struct source_report report;
+    assert_ok(source_check(NULL, many("a: ", LIMIT_SOURCE_PROBLEMS), &report));
+    assert_int_equal(report.kept, LIMIT_SOURCE_PROBLEMS);
+    check_part(report.text, "more", false);
+    assert_ok(
+        source_check(NULL, many("a: ", LIMIT_SOURCE_PROBLEMS + 1), &report));
+    assert_int_equal(report.kept, LIMIT_SOURCE_PROBLEMS);
+    assert_int_equal(report.count, LIMIT_SOURCE_PROBLEMS + 1);
+    check_part(report.text, "\nand 1 more", true);
+}
+
+static void source_names_some_open_lists(void **state)
+{
+    (void)state;
+    for (size_t n = LIMIT_SOURCE_OPEN; n <= LIMIT_SOURCE_OPEN + 1; n++) {
+        struct source_report report;
+        assert_ok(source_check(NULL, many("(a ", n), &report));
+        const struct source_problem *problem = &report.problems[0];
+        assert_int_equal(problem->open_count, n);
+        assert_int_equal(problem->open_kept, LIMIT_SOURCE_OPEN);
+        // the outermost one, and the innermost ones
+        assert_int_equal(problem->open[0].place.offset, 0);
+        for (size_t i = 1; i < LIMIT_SOURCE_OPEN; i++)
+            assert_int_equal(problem->open[i].place.offset,
+                             3 * (n - LIMIT_SOURCE_OPEN + i));
+        check_part(report.text, "\" … 1:", n > LIMIT_SOURCE_OPEN);
+    }
+}
+
+/* What is quoted ends with a whole character. */
+static void source_quotes_short_texts(void **state)
+{
+    (void)state;
+    for (size_t n = LIMIT_SOURCE_EXCERPT - 1; n <= LIMIT_SOURCE_EXCERPT; n++) {
+        struct source_report report;
+        struct buf text = BUF_EMPTY;
+        struct str kept = STR("");
+        buf_byte(&text, '(');
+        for (size_t i = 0; i < n; i++)
+            buf_str(&text, STR("\xC3\xA9"));
+        bool good =
+            !buf_failed(&text) && arena_take(&arena, &text, &kept) == ST_OK;
+        buf_release(&text);
+        assert_memory(good);
+        assert_ok(source_check(NULL, kept, &report));
+        assert_int_equal(report.problems[0].open[0].text.n,
+                         1 + 2 * (LIMIT_SOURCE_EXCERPT - 1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +529,9 @@ int main(void)
         cmocka_unit_test_teardown(source_guesses_where, tear_down),
         cmocka_unit_test_teardown(source_survives_depth, tear_down),
         cmocka_unit_test_teardown(source_names_its_limit, tear_down),
+        cmocka_unit_test_teardown(source_reports_the_first_problems, tear_down),
+        cmocka_unit_test_teardown(source_names_some_open_lists, tear_down),
+        cmocka_unit_test_teardown(source_quotes_short_texts, tear_down),
     };
     return RUN_TESTS("source", tests);
 }

@@ -255,6 +255,62 @@ static void definition_refuses_long_names(void **state)
                 "kind and name of a definition have at most 1000 bytes.");
 }
 
+/* COUNT times PART, in the arena. */
+static const char *many(const char *part, size_t count)
+{
+    struct buf text = BUF_EMPTY;
+    struct str kept = STR("");
+    for (size_t i = 0; i < count; i++)
+        buf_str(&text, str_from(part));
+    buf_byte(&text, '\0');
+    bool good = !buf_failed(&text) && arena_take(&arena, &text, &kept) == ST_OK;
+    buf_release(&text);
+    assert_memory(good);
+    return kept.p;
+}
+
+static void check_ends(struct str text, const char *end)
+{
+    size_t n = strlen(end);
+    assert_true(text.n >= n && memcmp(text.p + text.n - n, end, n) == 0);
+}
+
+static void definition_lists_some_candidates(void **state)
+{
+    (void)state;
+    static const char form[] = "(defun a ())\n";
+    char last[60];
+    (void)snprintf(last, sizeof last, "defun a\n  line %d: defun a",
+                   LIMIT_SOURCE_CANDIDATES);
+    check_ends(
+        refusal(many(form, LIMIT_SOURCE_CANDIDATES), "defun", "a", ST_INVALID),
+        last);
+    (void)snprintf(last, sizeof last, "line %d: defun a\n  and 1 more",
+                   LIMIT_SOURCE_CANDIDATES);
+    check_ends(refusal(many(form, LIMIT_SOURCE_CANDIDATES + 1), "defun", "a",
+                       ST_INVALID),
+               last);
+    // with another kind
+    check_ends(refusal(many(form, LIMIT_SOURCE_CANDIDATES + 3), "defmacro", "a",
+                       ST_MISSING),
+               "defun a\n  and 3 more");
+}
+
+/* The limit is one of characters. */
+static void definition_quotes_short_names(void **state)
+{
+    (void)state;
+    const char *name = many("\xC3\xA9", LIMIT_SOURCE_EXCERPT);
+    for (size_t more = 0; more <= 1; more++) {
+        struct str why = refusal(
+            "", "", many("\xC3\xA9", LIMIT_SOURCE_EXCERPT + more), ST_MISSING);
+        struct str wanted = arena_printf(&arena, "There is no definition %s%s.",
+                                         name, more > 0 ? "\xE2\x80\xA6" : "");
+        assert_memory(wanted.n > 0);
+        assert_true(str_eq(why, wanted));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +320,8 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(definition_refuses_long_names, tear_down),
         cmocka_unit_test_teardown(definition_takes_linear_time, tear_down),
+        cmocka_unit_test_teardown(definition_lists_some_candidates, tear_down),
+        cmocka_unit_test_teardown(definition_quotes_short_names, tear_down),
     };
     return RUN_TESTS("source_definition", tests);
 }
