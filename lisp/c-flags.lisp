@@ -3,7 +3,8 @@
 ;;;; information, optimize much and read 30,000 lines of headers for each file,
 ;;;; and again for the line of C that starts it; that is most of what compiling
 ;;;; takes, and none of it makes the code faster. The headers are kept as one
-;;;; that is read already, in the cache of compiled files.
+;;;; that is read already, in the cache of compiled files, and what starts a file
+;;;; as an object.
 
 (in-package #:ecl-mcp)
 
@@ -63,31 +64,36 @@ the headers."
                                   #xffffffffffffffff)))
     number))
 
+(defun call-with-new-folder (file function)
+  "Calls FUNCTION with a new folder, beside FILE, which is deleted then. Returns
+what FUNCTION returns, or NIL when there is no folder."
+  (let ((new (progn
+               (ensure-directories-exist file)
+               (make-temporary-directory
+                (coerce (format nil "~anew-XXXXXX" (directory-namestring file))
+                        'simple-base-string)))))
+    (when new
+      (unwind-protect (funcall function new)
+        (delete-directory-and-files new)))))
+
 (defun make-header (header compiler flags)
   "Makes the file HEADER and its precompiled form for COMPILER with FLAGS. True
 on success. Other processes see all of it or nothing."
-  (let* ((directory (namestring (make-pathname :name nil :type nil
-                                               :defaults header)))
-         (template (format nil "~anew-XXXXXX" directory))
-         (new (progn
-                (ensure-directories-exist header)
-                (make-temporary-directory (coerce template
-                                                  'simple-base-string)))))
-    (when new
-      (unwind-protect
-           (let ((source (concatenate 'string new "ecl.h"))
-                 (made (concatenate 'string new "ecl.h.gch")))
-             (when (and (write-text-file source
-                                         (format nil "#include <ecl/ecl-cmp.h>~%")
-                                         :latin-1)
-                        (eql 0 (run-quietly compiler
-                                            (append flags
-                                                    (list "-x" "c-header"
-                                                          source "-o" made)))))
-               (rename-native-file source header)
-               (rename-native-file made (concatenate 'string header ".gch"))
-               t))
-        (delete-directory-and-files new)))))
+  (call-with-new-folder
+   header
+   (lambda (new)
+     (let ((source (concatenate 'string new "ecl.h"))
+           (made (concatenate 'string new "ecl.h.gch")))
+       (when (and (write-text-file source
+                                   (format nil "#include <ecl/ecl-cmp.h>~%")
+                                   :latin-1)
+                  (eql 0 (run-quietly compiler
+                                      (append flags
+                                              (list "-x" "c-header"
+                                                    source "-o" made)))))
+         (rename-native-file source header)
+         (rename-native-file made (concatenate 'string header ".gch"))
+         t)))))
 
 (defun header-name (compiler flags)
   "Returns the name of the header that is precompiled for COMPILER with FLAGS,
@@ -178,29 +184,153 @@ NIL when it is not made yet."
     (when header
       (ignore-errors (delete-file (concatenate 'string header ".gch"))))))
 
+;;; The lines of C that start a compiled file are those of any other but for the
+;;; name of one function. So they are compiled once, with a name of ours, which the
+;;; linker is told to be that function.
+
+(defvar *start-objects* '()
+  "The objects with lines that start a file, taken and not linked yet: the name of
+each, the names that START-FUNCTIONS returns, and a function that makes it again
+by itself, as a list.")
+
+(defun name-after (lead text)
+  "Returns the C name that stands behind the only LEAD in TEXT, or NIL."
+  (let* ((at (search lead text))
+         (start (and at (+ at (length lead))))
+         (end (and at (position-if-not (lambda (character)
+                                         (or (alphanumericp character)
+                                             (char= #\_ character)))
+                                       text :start start))))
+    (and end
+         (not (search lead text :start2 end))
+         (subseq text start end))))
+
+(defun start-functions (text)
+  "Returns the name of the only function that TEXT, C code, declares and starts,
+and of the one that TEXT defines, as a list, or NIL when TEXT looks otherwise."
+  (let ((name (name-after "extern ECL_CPP_TAG void " text))
+        (own (name-after (format nil "ECL_DLLEXPORT~%void ") text)))
+    (and name own
+         (equal name (name-after "ecl_init_module(current, " text))
+         (list name own))))
+
+(defun renamed-start (text name)
+  "Returns TEXT with the function NAME called by the name that the linker knows,
+which no other library can see."
+  (with-output-to-string (renamed)
+    (format renamed "extern __attribute__((visibility(\"hidden\"))) void ~
+                     ecl_mcp_module(cl_object);~%")
+    (loop with start = 0
+          for at = (search name text :start2 start)
+          do (write-string text renamed :start start :end at)
+          while at
+          do (write-string "ecl_mcp_module" renamed)
+             (setf start (+ at (length name))))))
+
+(defun make-start-object (object text flags compiler)
+  "Makes OBJECT of TEXT, C code, by COMPILER with FLAGS. True on success. Other
+processes see all of it or nothing."
+  (call-with-new-folder
+   object
+   (lambda (new)
+     (let ((source (concatenate 'string new "start.c"))
+           (made (concatenate 'string new "start.o")))
+       (and (write-text-file source text :latin-1)
+            (eql 0 (run-quietly compiler
+                                (append flags
+                                        (list "-c" source "-o" made))))
+            (rename-native-file made object))))))
+
+(defun start-object (compiler flags header text)
+  "Returns the name of the object with the lines TEXT, made now by COMPILER with
+FLAGS and HEADER if it is missing, or NIL."
+  (let ((object (format nil "~astart-~36r.o" (directory-namestring header)
+                        (text-number text))))
+    (and (or (file-kind object)
+             (make-start-object object text
+                                (append flags (list "-include" header))
+                                compiler))
+         object)))
+
+(defun take-start-object (compiler flags header arguments again)
+  "Makes what COMPILER makes with ARGUMENTS, if that is an object with lines that
+start a file, from one that was made before, or now with FLAGS and HEADER. AGAIN
+makes it without that. True on success."
+  (let ((source (second (member "-c" arguments :test #'string=)))
+        (output (second (member "-o" arguments :test #'string=))))
+    (when (and header output (search "eclinit" (file-namestring source)))
+      (let* ((text (read-text source :latin-1))
+             (names (start-functions text))
+             (object (and names
+                          (start-object compiler flags header
+                                        (renamed-start text (first names))))))
+        (when (and object (copy-native-file object output))
+          (setf *start-objects*
+                (acons output
+                       (list names
+                             (lambda ()
+                               (ignore-errors (delete-file object))
+                               (funcall again)))
+                       (remove output *start-objects* ; ECL compiles some twice
+                               :key #'first :test #'string=)))
+          t)))))
+
+(defun start-flags (names)
+  "Returns flags for the linker by which an object that was taken starts the first
+of NAMES, as START-FUNCTIONS returns them, or fails."
+  (list (format nil "-Wl,--defsym,ecl_mcp_module=~a,--require-defined,~a"
+                (first names) (second names))))
+
+(defun without-own-libraries (arguments)
+  "Returns ARGUMENTS for the linker without libraries that the process has."
+  (remove-if (lambda (argument)
+               (member argument *own-libraries* :test #'string=))
+             arguments))
+
+(defun call-linker (program arguments call)
+  "Calls CALL, which runs PROGRAM with ARGUMENTS. If that links what the process will
+load, it is told which function starts the file; if that fails, or it is anything
+else, the object that starts the file is made as ECL wants it."
+  (let* ((shared (find "-shared" arguments :test #'string=))
+         (quick (if shared (without-own-libraries arguments) arguments))
+         (start (find-if (lambda (object)
+                           (member object arguments :test #'string=))
+                         *start-objects* :key #'first)))
+    (setf *start-objects* (remove start *start-objects*))
+    (destructuring-bind (&optional object names again) start
+      (flet ((link-again ()
+               (when object
+                 (funcall again))
+               (funcall call program quick)))
+        (if (and object shared)
+            (handler-case
+                (funcall call program (append quick (start-flags names)))
+              (error () (link-again)))
+            (link-again))))))
+
 (defun call-c-compiler (program arguments call)
   "Calls CALL, which runs PROGRAM with a list of ARGUMENTS, so that it is done
 soon. If that fails, does what ECL wants, and says what that says."
   (let* ((end (position "-c" arguments :test #'string=))
          (flags (and end (quick-flags (subseq arguments 0 end))))
          (header (and end (header-for program flags))))
-    (cond ((or (user-c-flags-p) (find "-include" arguments :test #'string=))
-           (funcall call program arguments))
-          (end
-           (handler-case
-               (funcall call program
-                        (append flags
-                                (and header (list "-include" header))
-                                (nthcdr end arguments)))
-             (error ()
-               (forget-header flags)
-               (funcall call program arguments))))
-          ((find "-shared" arguments :test #'string=)
-           ;; The process has these libraries.
-           (funcall call program
-                    (remove-if (lambda (argument)
-                                 (member argument *own-libraries*
-                                         :test #'string=))
-                               arguments)))
-          (t
-           (funcall call program arguments)))))
+    (flet ((compile-it ()
+             (handler-case
+                 (funcall call program
+                          (append flags
+                                  (and header (list "-include" header))
+                                  (nthcdr end arguments)))
+               (error ()
+                 (forget-header flags)
+                 (funcall call program arguments)))))
+      (cond ((or (user-c-flags-p)
+                 (find "-include" arguments :test #'string=))
+             (funcall call program arguments))
+            (end
+             (if (ignore-errors
+                  (take-start-object program flags header arguments
+                                     #'compile-it))
+                 0
+                 (compile-it)))
+            (t
+             (call-linker program arguments call))))))

@@ -164,6 +164,39 @@ slash, or NIL on failure."
                        :one-liner t)
          (concatenate 'string name "/"))))
 
+(ffi:clines "
+/* Makes TO a copy of FROM, or leaves no TO. */
+static int ecl_mcp_copy(const char *from, const char *to)
+{
+    char bytes[65536];
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                                 0666);
+    ssize_t n = out < 0 ? -1 : 1;
+
+    while (n > 0 && (n = read(in, bytes, sizeof bytes)) > 0)
+        if (write(out, bytes, (size_t)n) != n)
+            n = -1;
+    if (in >= 0)
+        close(in);
+    if (out >= 0 && (close(out) < 0 || n < 0)) {
+        (void)unlink(to);
+        n = -1;
+    }
+    return n == 0;
+}
+")
+
+(defun copy-native-file (from to)
+  "Makes the file TO a copy of the file FROM, strings. True on success; otherwise
+there is no file TO."
+  (ffi:c-inline ((coerce from 'simple-base-string)
+                 (coerce to 'simple-base-string))
+                (:object :object) :bool
+                "ecl_mcp_copy((const char *)(#0)->base_string.self,
+                              (const char *)(#1)->base_string.self)"
+                :one-liner t))
+
 (defun write-text-file (file text external-format)
   "Makes FILE have TEXT in EXTERNAL-FORMAT. Returns true when it has all of it.
 Otherwise there is no file: ECL does not say what a full disk has not taken."
