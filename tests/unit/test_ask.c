@@ -141,6 +141,22 @@ static void ask_ends_with_the_time(void **state)
     client_expect_no_frame();
 }
 
+/* The default of --approval-timeout. */
+static void ask_leaves_time_to_think(void **state)
+{
+    (void)state;
+    restart();
+    client_restart((struct core_config){.policy = &policy, .key = "a key"});
+    call_as("2025-11-25", "{\"elicitation\":{}}");
+    client_expect("{…\"method\":\"elicitation/create\"…}");
+    assert_int_equal(core_deadline(client.core, 0), LIMIT_APPROVAL_MS);
+    core_tick(client.core, LIMIT_APPROVAL_MS - 1);
+    client_expect("");
+    core_tick(client.core, LIMIT_APPROVAL_MS);
+    client_expect("{…notifications/cancelled…}\n{…\"id\":1,…within 300 s…}");
+    client_expect_no_frame();
+}
+
 static void ask_ends_with_the_connection(void **state)
 {
     (void)state;
@@ -437,6 +453,7 @@ int main(void)
         CLIENT_TEST(ask_goes_to_clients_that_can),
         CLIENT_TEST(ask_lets_others_pass),
         CLIENT_TEST(ask_ends_with_the_time),
+        CLIENT_TEST(ask_leaves_time_to_think),
         CLIENT_TEST(ask_ends_with_the_connection),
         CLIENT_TEST(ask_checks_what_comes_back),
         TEST(ask_needs_somebody_to_ask),

@@ -3,6 +3,7 @@
    answers. */
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "support/check.h"
 #include "support/client.h"
 #include "support/messages.h"
@@ -69,6 +70,25 @@ static void tool_calls_run(void **state)
     };
     (void)state;
     run_tools(cases, COUNT(cases));
+}
+
+/* What loads files gets more time than an evaluation, unless a call or the user
+   says otherwise. */
+static void tool_calls_have_time_to_load(void **state)
+{
+    char text[100];
+    (void)state;
+    client_restart((struct core_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    client_send(CALL("1", "load-system", "{\"system\":\"s\"}"));
+    (void)snprintf(text, sizeof text, "main load-system 10000 %d system s",
+                   LIMIT_LOAD_TIMEOUT_MS);
+    client_reply(client_expect_frame(WIRE_CALL, text), 0, STR("ok"));
+    client_expect("{…}");
+    client_send(CALL("1", "configure-limits", "{\"timeout\":601}"));
+    client_expect("{…}");
+    client_send(CALL("1", "load-system", "{\"system\":\"s\"}"));
+    client_expect_frame(WIRE_CALL, "main load-system 10000 601000 system s");
 }
 
 static void tool_calls_run_for_sessions(void **state)
@@ -205,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tool_calls_run),
+        TEST(tool_calls_have_time_to_load),
         TEST(tool_calls_run_for_sessions),
         TEST(tool_calls_configure_limits),
         TEST(tool_calls_configure_memory),
