@@ -207,10 +207,12 @@ by itself, as a list.")
 
 (defun start-functions (text)
   "Returns the name of the only function that TEXT, C code, declares and starts,
-and of the one that TEXT defines, as a list, or NIL when TEXT looks otherwise."
+and of the one that TEXT defines, as a list, or NIL when TEXT looks otherwise. The
+second one has the same name in all compiled files; in libraries it is theirs."
   (let ((name (name-after "extern ECL_CPP_TAG void " text))
         (own (name-after (format nil "ECL_DLLEXPORT~%void ") text)))
     (and name own
+         (eql 0 (search "init_fas_" own))
          (equal name (name-after "ecl_init_module(current, " text))
          (list name own))))
 
