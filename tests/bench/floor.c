@@ -175,9 +175,11 @@ int main(int argc, char **argv)
     static char lines[4096]; // whole ones: the client waits for answers
     size_t n;
 
-    log_file = argc == 2 ? open(argv[1],
-                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
-                         : -1;
+    log_file =
+        argc == 2
+            ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+                   0600)
+            : -1;
     if (log_file < 0 || !start())
         return 1;
     while ((n = receive(CLIENT, lines, sizeof lines - 1)) > 0) {
