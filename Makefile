@@ -491,15 +491,18 @@ check-agents: export SUITE_SECONDS ?= 600
 check-agents: all ## sessions with real coding agents and a scripted model
 	$(suite) agents node tests/agents/run.mjs $(SERVER)
 
-$(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
+$(BUILD)/bench: $(call objects,$(filter-out %/echo.c %/floor.c,$(BENCH_SRC))) $(CORE_LIB)
 	$(link) $(LIBS)
 
 $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 	$(link)
 
-bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references; PART=growth: only a part
+$(BUILD)/bench-floor: $(call objects,tests/bench/floor.c)
+	$(link) $(LIBS)
+
+bench: all $(BUILD)/bench $(BUILD)/bench-echo $(BUILD)/bench-floor ## speed and memory against references; PART=growth: only a part
 	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home
-	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs tests/bench/turns.mjs tests/bench/speed.lisp $(PART)
+	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo $(BUILD)/bench-floor tests/bench/client.mjs tests/bench/turns.mjs tests/bench/speed.lisp $(PART)
 	$(if $(PART),,$(Q)emacs -Q --batch -L $(BUILD)/elisp -l tests/bench/emacs.el $(BUILD))
 	$(if $(PART),,$(Q)TERM=xterm timeout 300 script -qec 'stty cols 100 rows 40; emacs -Q -nw -L $(BUILD)/elisp -L tests/elisp \
 		-l tests/bench/emacs-review.el -f bench-review-all $(BUILD) $(BUILD)/reviews.txt' \

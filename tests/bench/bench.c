@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.c: measures the server against references on the same machine, in one
    run, both in turns, and prints values, ratios and goals:
-     bench SERVER ECHO CLIENT TURNS SPEED [PART]
-   ECHO is the program of echo.c, CLIENT is client.mjs, TURNS is turns.mjs,
-   SPEED is speed.lisp; the commands `ecl` and `node` are searched for in PATH.
-   With PART, the name of a part in main, only that is measured.
+     bench SERVER ECHO FLOOR CLIENT TURNS SPEED [PART]
+   ECHO is the program of echo.c, FLOOR that of floor.c, CLIENT is client.mjs,
+   TURNS is turns.mjs, SPEED is speed.lisp; the commands `ecl` and `node` are
+   searched for in PATH. With PART, the name of a part in main, only that is
+   measured.
  */
 #include <sched.h>
 #include <signal.h>
@@ -177,73 +178,39 @@ static void pin(bool one)
         perror("bench: sched_setaffinity");
 }
 
-/* The milliseconds of the processor that the Lisp of one such call takes,
-   without what brings it there: the least of several rounds. */
-static double lisp_time(struct peer *server)
-{
-    static const char code[] =
-        "(let ((best nil)) (dotimes (i 5) (let ((start"
-        " (get-internal-run-time))) (dotimes (j 2000) (ecl-mcp::answer-call"
-        " \\\"evaluate\\\" '((\\\"code\\\" . \\\"(+ 1 2)\\\"))))"
-        " (let ((time (- (get-internal-run-time) start))) (when (or (null "
-        "best)"
-        " (< time best)) (setf best time))))) (floor (* best 500000)"
-        " internal-time-units-per-second))";
-    struct buf arguments = BUF_EMPTY;
-    double ns;
-
-    buf_printf(&arguments, "\"code\":\"%s\"", code);
-    buf_byte(&arguments, '\0');
-    if (buf_failed(&arguments))
-        peer_fail(server, "out of memory");
-    ns = strtod(
-        strstr(caller_take(server,
-                           caller_send(server, "evaluate-lisp", arguments.p),
-                           "=> "),
-               "=> ") +
-            3,
-        NULL);
-    buf_release(&arguments);
-    return ns / 1e6;
-}
-
-/* The same calls against an echo through a second process, which is the least
-   that a call can take whose work another process does. Where the system puts
+/* The same calls against an echo through a second process, and against FLOOR,
+   which does what no server of this kind can leave out. Where the system puts
    the processes decides most of it: on one processor, or where it likes. */
-static void bench_two(const char *const *server_command,
-                      const char *const *two_command, bool pinned)
+static void bench_two(const char *const *server, const char *const *two,
+                      const char *const *floor, bool pinned)
 {
-    static double ours[ROUNDS * CALLS];
-    static double theirs[ROUNDS * CALLS];
-    struct peer server;
-    struct peer two;
-    size_t n = 0;
+    enum { PEERS = 3 };
+    const char *const *commands[PEERS] = {server, two, floor};
+    static double times[PEERS][ROUNDS * CALLS];
+    struct peer peers[PEERS];
+    double medians[PEERS];
 
     if (pinned)
         pin(true);
-    peer_start(&server, server_command);
-    peer_start(&two, two_command);
-    caller_initialize(&server);
-    caller_initialize(&two);
-    for (int i = 0; i < WARM_UP; i++) {
-        (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
-        (void)caller_evaluate(&two, "(+ 1 2)", "=> 3");
+    for (size_t k = 0; k < PEERS; k++) {
+        peer_start(&peers[k], commands[k]);
+        caller_initialize(&peers[k]);
+        for (int i = 0; i < WARM_UP; i++)
+            (void)caller_evaluate(&peers[k], "(+ 1 2)", "=> 3");
     }
-    for (; n < ROUNDS * CALLS; n += CALLS) {
-        for (size_t i = 0; i < CALLS; i++)
-            ours[n + i] = caller_evaluate(&server, "(+ 1 2)", "=> 3");
-        for (size_t i = 0; i < CALLS; i++)
-            theirs[n + i] = caller_evaluate(&two, "(+ 1 2)", "=> 3");
+    for (size_t n = 0; n < ROUNDS * CALLS; n += CALLS)
+        for (size_t k = 0; k < PEERS; k++)
+            for (size_t i = 0; i < CALLS; i++)
+                times[k][n + i] = caller_evaluate(&peers[k], "(+ 1 2)", "=> 3");
+    for (size_t k = 0; k < PEERS; k++) {
+        medians[k] = table_median(times[k], ROUNDS * CALLS);
+        peer_stop(&peers[k]);
     }
     table_times(pinned ? "lone call, one processor, p50"
                        : "lone call, all processors, p50",
-                table_median(ours, n), "two-process echo",
-                table_median(theirs, n), 0);
-    table_floor("the same", table_median(ours, n),
-                1.5 * table_median(theirs, n), "echo and Lisp",
-                table_median(theirs, n) + lisp_time(&server));
-    peer_stop(&two);
-    peer_stop(&server);
+                medians[0], "two-process echo", medians[1], 0);
+    table_floor("the same", medians[0], 1.5 * medians[1], "ECL and log",
+                medians[2]);
     if (pinned)
         pin(false);
 }
@@ -455,6 +422,7 @@ struct commands {
     const char *server[2];
     const char *echo[2];
     const char *two[3];
+    const char *floor[3];
     const char *client[5];
     const char *turns[4];
     const char *speed;
@@ -483,21 +451,24 @@ static void bench_server(const struct commands *commands)
 int main(int argc, char **argv)
 {
     const char *const *file = (const char *const *)argv;
-    const char *part = argc == 7 ? argv[6] : NULL;
+    const char *part = argc == 8 ? argv[7] : NULL;
+    char log[1024];
     struct commands commands;
 
-    if (argc != 6 && argc != 7) {
-        (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT TURNS SPEED "
-                              "[PART]\n");
+    if (argc != 7 && argc != 8) {
+        (void)fprintf(stderr, "usage: bench SERVER ECHO FLOOR CLIENT TURNS "
+                              "SPEED [PART]\n");
         return 2;
     }
+    (void)snprintf(log, sizeof log, "%s.log", file[3]);
     commands = (struct commands){
         .server = {file[1]},
         .echo = {file[2]},
         .two = {file[2], "two"},
-        .client = {"node", file[3], file[1], file[2]},
-        .turns = {"node", file[4], file[1]},
-        .speed = file[5],
+        .floor = {file[3], log},
+        .client = {"node", file[4], file[1], file[2]},
+        .turns = {"node", file[5], file[1]},
+        .speed = file[6],
     };
     (void)signal(SIGPIPE, SIG_IGN); // write reports it
     table_head();
@@ -505,13 +476,13 @@ int main(int argc, char **argv)
         bench_start(commands.server);
     if (is_asked(part, "calls")) {
         bench_client(commands.client);
-        bench_two(commands.server, commands.two, true);
-        bench_two(commands.server, commands.two, false);
+        bench_two(commands.server, commands.two, commands.floor, true);
+        bench_two(commands.server, commands.two, commands.floor, false);
     }
     if (is_asked(part, "server"))
         bench_server(&commands);
     if (is_asked(part, "life"))
-        bench_life(commands.server, commands.two);
+        bench_life(commands.server, commands.two, commands.floor);
     if (is_asked(part, "growth"))
         bench_growth(commands.server);
     if (is_asked(part, "errors"))

@@ -217,49 +217,80 @@ static void bench_restore(const char *const *server)
 }
 
 /* Evaluations in pairs after a pause: the first is what a client that thinks
-   sees, with a checkpoint since the last pair, beside the echo TWO, if there is
-   one, after the same pause; the second comes right behind it, and the
-   checkpoint between them. With MOST the second may take so many milliseconds,
-   else as long as the first. */
-static void bench_pairs(struct peer *peer, struct peer *two, const char *heap,
-                        double most)
-{
+   sees, with a checkpoint since the last pair; the second comes right behind
+   it, and the checkpoint between them. */
+struct pairs {
     double lone[CALLS];
-    double echo[CALLS];
     double behind[CALLS];
-    char row[64];
-    size_t i;
+    double echo[CALLS]; /* of other programs, after the same pause */
+    double floor[CALLS];
+};
 
-    for (i = 0; i < CALLS; i++) {
-        if (two) {
-            pause_ms(THINK_MS);
-            echo[i] = caller_evaluate(two, "(+ 1 2)", "=> 3");
-        }
-        pause_ms(THINK_MS);
-        lone[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
-        behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
-    }
-    (void)snprintf(row, sizeof row, "evaluation after %d ms, heap %s, p50",
-                   THINK_MS, heap);
-    if (two)
-        table_times(row, table_median(lone, CALLS), "two-process echo",
-                    table_median(echo, CALLS), LONE_RATIO);
-    else
-        table_time(row, table_median(lone, CALLS), 0);
-    (void)snprintf(row, sizeof row, "right behind it, heap %s, p50", heap);
-    if (most > 0)
-        table_time(row, table_median(behind, CALLS), most);
-    else
-        table_times(row, table_median(behind, CALLS), "the lone one",
-                    table_median(lone, CALLS), 1.0);
+static double after_pause(struct peer *peer)
+{
+    pause_ms(THINK_MS);
+    return caller_evaluate(peer, "(+ 1 2)", "=> 3");
 }
 
-static void bench_checkpoints(const char *const *server,
-                              const char *const *two_command)
+/* Measures them, beside TWO and FLOOR, if there are any. */
+static void measure_pairs(struct pairs *pairs, struct peer *peer,
+                          struct peer *two, struct peer *floor)
+{
+    for (size_t i = 0; i < CALLS; i++) {
+        if (two)
+            pairs->echo[i] = after_pause(two);
+        if (floor)
+            pairs->floor[i] = after_pause(floor);
+        pairs->lone[i] = after_pause(peer);
+        pairs->behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
+    }
+}
+
+/* The second may take MOST milliseconds. */
+static void bench_pairs(struct peer *peer, const char *heap, double most)
+{
+    struct pairs pairs;
+    char row[64];
+
+    measure_pairs(&pairs, peer, NULL, NULL);
+    (void)snprintf(row, sizeof row, "evaluation after %d ms, heap %s, p50",
+                   THINK_MS, heap);
+    table_time(row, table_median(pairs.lone, CALLS), 0);
+    (void)snprintf(row, sizeof row, "right behind it, heap %s, p50", heap);
+    table_time(row, table_median(pairs.behind, CALLS), most);
+}
+
+/* The same with a small heap, beside both programs. */
+static void compare_pairs(struct peer *peer, const char *const *two_command,
+                          const char *const *floor_command)
+{
+    struct pairs pairs;
+    struct peer two;
+    struct peer floor;
+    double lone;
+    double echo;
+
+    peer_start(&two, two_command);
+    peer_start(&floor, floor_command);
+    (void)caller_evaluate(&floor, "(+ 1 2)", "=> 3");
+    measure_pairs(&pairs, peer, &two, &floor);
+    peer_stop(&floor);
+    peer_stop(&two);
+    lone = table_median(pairs.lone, CALLS);
+    echo = table_median(pairs.echo, CALLS);
+    table_times("evaluation after 200 ms, heap 10 MB, p50", lone,
+                "two-process echo", echo, 0);
+    table_floor("the same", lone, LONE_RATIO * echo, "ECL and log",
+                table_median(pairs.floor, CALLS));
+    table_times("right behind it, heap 10 MB, p50",
+                table_median(pairs.behind, CALLS), "the lone one", lone, 1.0);
+}
+
+static void bench_checkpoints(const char *const *server, const char *const *two,
+                              const char *const *floor)
 {
     double times[CHECKPOINTS];
     struct peer peer;
-    struct peer two;
     size_t i;
 
     start(&peer, server);
@@ -267,18 +298,16 @@ static void bench_checkpoints(const char *const *server,
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint, p50", table_median(times, CHECKPOINTS), "ms", 0);
-    peer_start(&two, two_command);
-    bench_pairs(&peer, &two, "10 MB", 0);
-    peer_stop(&two);
+    compare_pairs(&peer, two, floor);
     (void)caller_evaluate(&peer, LIVE_DATA, "=> *DATA*");
     for (i = 0; i < CHECKPOINTS; i++)
         times[i] = checkpoint(&peer);
     table_most("checkpoint of 100 MB, p50", table_median(times, CHECKPOINTS),
                "ms", 0);
-    bench_pairs(&peer, NULL, "100 MB", 1);
+    bench_pairs(&peer, "100 MB", 1);
     (void)caller_evaluate(&peer, MORE_DATA, "=> *MORE*");
     (void)checkpoint(&peer);
-    bench_pairs(&peer, NULL, "500 MB", 3);
+    bench_pairs(&peer, "500 MB", 3);
     peer_stop(&peer);
 }
 
@@ -290,7 +319,7 @@ static void bench_great(const char *const *server)
     start(&peer, command);
     (void)caller_evaluate(&peer, GREAT_DATA, "=> *GREAT*");
     (void)checkpoint(&peer);
-    bench_pairs(&peer, NULL, "1 GB", 3);
+    bench_pairs(&peer, "1 GB", 3);
     peer_stop(&peer);
 }
 
@@ -380,12 +409,13 @@ static void bench_heavy(const char *const *server)
                 table_median(without, HEAVY_ROUNDS), 1.3);
 }
 
-void bench_life(const char *const *server, const char *const *two)
+void bench_life(const char *const *server, const char *const *two,
+                const char *const *floor)
 {
     bench_sessions(server);
     bench_busy(server);
     bench_restore(server);
-    bench_checkpoints(server, two);
+    bench_checkpoints(server, two, floor);
     bench_great(server);
     bench_output(server);
     bench_stop(server);

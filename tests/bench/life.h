@@ -4,8 +4,9 @@
 #ifndef TESTS_BENCH_LIFE_H
 #define TESTS_BENCH_LIFE_H
 
-/* SERVER and TWO, the echo through two processes, are commands. Prints rows of
-   the table. */
-void bench_life(const char *const *server, const char *const *two);
+/* SERVER, TWO, the echo through two processes, and FLOOR, the program of
+   floor.c, are commands. Prints rows of the table. */
+void bench_life(const char *const *server, const char *const *two,
+                const char *const *floor);
 
 #endif

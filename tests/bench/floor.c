@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* floor.c: an evaluation with what no server of this kind can leave out, and
+   nothing else:
+     floor LOG
+   A line from the client is answered by plain ECL in a second process, which
+   reads a form, evaluates it, and prints the value. While it does, this program
+   hears the client, who may cancel the call, and what the code prints, by two
+   pipes. When the answer is out, a line about it goes to the file LOG, with the
+   hashes of code and answer. No JSON is parsed or checked, nothing is decided,
+   and no death would be survived. */
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The socket of the second process. */
+#define LISP_FD 3
+
+static const char LISP[] =
+    "(let ((in (ext:make-stream-from-fd 3 :input :buffering :full"
+    " :element-type 'base-char))"
+    " (out (ext:make-stream-from-fd 3 :output :buffering :full"
+    " :element-type 'base-char)))"
+    " (loop (let ((form (read in nil in)))"
+    " (when (eq form in) (ext:quit 0))"
+    " (prin1 (eval form) out) (finish-output out))))";
+
+enum { CLIENT, SOCKET, OUT, ERR, FDS };
+
+static struct pollfd fds[FDS];
+static int log_file;
+
+static int run_lisp(int socket, int out, int err)
+{
+    if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
+        dup2(socket, LISP_FD) < 0)
+        return 1;
+    (void)execlp("ecl", "ecl", "--norc", "--eval", LISP, (char *)NULL);
+    return 1;
+}
+
+/* Starts the second process; false: it cannot be. */
+static bool start(void)
+{
+    int pair[2];
+    int out[2];
+    int err[2];
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+        pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+        return false;
+    pid = fork();
+    if (pid == 0)
+        _exit(run_lisp(pair[1], out[1], err[1]));
+    (void)close(pair[1]);
+    (void)close(out[1]);
+    (void)close(err[1]);
+    fds[CLIENT] = (struct pollfd){STDIN_FILENO, POLLIN, 0};
+    fds[SOCKET] = (struct pollfd){pair[0], POLLIN, 0};
+    fds[OUT] = (struct pollfd){out[0], POLLIN, 0};
+    fds[ERR] = (struct pollfd){err[0], POLLIN, 0};
+    return pid > 0;
+}
+
+/* Waits for what comes; returns the bytes from WHICH, 0 at its end. */
+static size_t receive(int which, char *room, size_t size)
+{
+    for (;;) {
+        char printed[4096];
+        ssize_t n;
+
+        if (poll(fds, FDS, -1) < 0)
+            return 0;
+        for (int i = OUT; i <= ERR; i++)
+            if (fds[i].revents & POLLIN)
+                (void)!read(fds[i].fd, printed, sizeof printed); // dropped
+        if (!fds[which].revents)
+            continue;
+        n = read(fds[which].fd, room, size);
+        return n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void hash(const char *p, size_t n, char *digits)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx context;
+
+    sha256_init(&context);
+    sha256_update(&context, n, (const uint8_t *)p);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        digits[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        digits[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    digits[2 * sizeof digest] = '\0';
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+    return write(fd, p, n) == (ssize_t)n;
+}
+
+/* A line as long as that of the server. */
+static bool note(const char *code, size_t n, const char *answer, size_t size)
+{
+    enum { REST = 220 };
+    char line[600];
+    char code_hash[2 * SHA256_DIGEST_SIZE + 1];
+    char answer_hash[2 * SHA256_DIGEST_SIZE + 1];
+
+    hash(code, n, code_hash);
+    hash(answer, size, answer_hash);
+    n = (size_t)snprintf(line, sizeof line,
+                         "{\"tool\":\"evaluate-lisp\",\"argumentSha256\":\"%s"
+                         "\",\"answerSha256\":\"%s\",",
+                         code_hash, answer_hash);
+    memset(line + n, ' ', REST);
+    line[n + REST] = '\n';
+    return write_all(log_file, line, n + REST + 1);
+}
+
+/* Answers ID with TEXT of N bytes. */
+static bool answer(long id, const char *text, size_t n)
+{
+    char line[256];
+    int length =
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"content\":[{"
+                 "\"type\":\"text\",\"text\":\"=> %.*s\"}],\"isError\":false}"
+                 "}\n",
+                 id, (int)n, text);
+
+    return write_all(STDOUT_FILENO, line, (size_t)length);
+}
+
+/* Evaluates the code in LINE, a call by caller.c whose code has no escapes, and
+   answers it; false: that cannot be. */
+static bool take(char *line)
+{
+    const char *id = strstr(line, "\"id\":");
+    char *code = strstr(line, "\"code\":\"");
+    char *end;
+    char value[64];
+    long number;
+    size_t n;
+
+    if (!id)
+        return true; // a notification
+    number = strtol(id + strlen("\"id\":"), NULL, 10);
+    if (!code)
+        return answer(number, "", 0); // to initialize
+    code += strlen("\"code\":\"");
+    end = strchr(code, '"');
+    if (!end)
+        return false;
+    *end = '\n';
+    if (!write_all(fds[SOCKET].fd, code, (size_t)(end + 1 - code)))
+        return false;
+    n = receive(SOCKET, value, sizeof value);
+    return n > 0 && answer(number, value, n) &&
+           note(code, (size_t)(end - code), value, n);
+}
+
+int main(int argc, char **argv)
+{
+    static char lines[4096]; // whole ones: the client waits for answers
+    size_t n;
+
+    log_file =
+        argc == 2
+            ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+                   0600)
+            : -1;
+    if (log_file < 0 || !start())
+        return 1;
+    while ((n = receive(CLIENT, lines, sizeof lines - 1)) > 0) {
+        lines[n] = '\0';
+        for (char *line = lines, *end; (end = strchr(line, '\n'));
+             line = end + 1) {
+            *end = '\0';
+            if (!take(line))
+                return 1;
+        }
+    }
+    (void)close(fds[SOCKET].fd);
+    (void)wait(NULL);
+    return 0;
+}
