@@ -57,6 +57,7 @@ enum stop_why {
     STOP_ENDING,
     STOP_BY_USER,
     STOP_FREED,      /* a call waits that frees the session, as a reset does */
+    STOP_INPUT,      /* no human has typed the line for which it waits */
     STOP_REASONS = 8 /* room for so many */
 };
 

@@ -528,7 +528,7 @@ static void find_names(void)
     static const char *const reasons[] = {
         [STOP_CANCELLED] = "CANCELLED", [STOP_TIME] = "TIME",
         [STOP_ENDING] = "ENDING",       [STOP_BY_USER] = "USER",
-        [STOP_FREED] = "FREED",
+        [STOP_FREED] = "FREED",         [STOP_INPUT] = "INPUT",
     };
 
     live.dispatch = symbol("DISPATCH");

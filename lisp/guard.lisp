@@ -188,6 +188,9 @@ macro and carry on, so the evaluation ends immediately in that case."
                            :seconds (seconds-text *time-limit*)))
     (:freed (make-condition 'evaluation-interrupted
                             :reason "its session is reset or restored"))
+    (:input (make-condition 'evaluation-interrupted
+                            ;; LIMIT_INPUT_MS in core/base/limits.h
+                            :reason "nobody typed the line that it reads within 600 s"))
     (t (make-condition 'evaluation-interrupted))))
 
 (defun supply-end-condition (evaluation)

@@ -208,8 +208,8 @@ signal handler and other threads look at it.")
 
 (defvar *stop-reason* :cancelled
   "Why the supervisor interrupts the call: :CANCELLED, :TIME for its time limit,
-:ENDING, :USER, or :FREED for a call that waits. Set by image/live.c before it
-calls the interrupt handler.")
+:ENDING, :USER, :FREED for a call that waits, or :INPUT for a line that nobody
+has typed. Set by image/live.c before it calls the interrupt handler.")
 
 (defvar *time-limit* 0
   "The time limit of the running call in milliseconds, 0 for none. Set by

@@ -28,6 +28,7 @@ static const char *const reasons[] = {
     [STOP_ENDING] = "the server is ending",
     [STOP_BY_USER] = "the user stopped it",
     [STOP_FREED] = "its session was freed",
+    [STOP_INPUT] = "nobody typed the line for which it waited",
 };
 
 void stop_call(struct session *session, struct call *call, enum stop_why why)
@@ -135,7 +136,7 @@ static void check_time(struct call *call, int64_t now)
         call->started_at = now;
     if (!call->stopping && is_over(call, now)) {
         call->stopping = true;
-        call->why = STOP_TIME;
+        call->why = input_deadline(call) >= 0 ? STOP_INPUT : STOP_TIME;
     }
 }
 

@@ -217,7 +217,17 @@
     (ecl-mcp-module-close core)))
 
 (ert-deftest module-log-is-bounded ()
+  "Of what nobody asks for, the last 500 lines are kept (LIMIT_LOG_KEPT)."
   (let ((core (test-core)))
+    (ecl-mcp-module-editor core t)
+    (ecl-mcp-module-log core)
+    (dotimes (extra 2)
+      (dotimes (_ (+ 500 extra))
+        (ecl-mcp-module-feed core 'editor "nonsense\n"))
+      (let ((log (ecl-mcp-module-log core)))
+        (should (= (+ 500 extra) (length log)))
+        (should (eq (= extra 1)
+                    (and (string-match-p "older lines are lost" (cdar log)) t)))))
     (dotimes (_ 3)
       (ecl-mcp-module-log core)
       ;; each line that is not a greeting adds a line to the log

@@ -99,7 +99,8 @@ static void stop_frees_the_session_in_time(void **state)
                          STR("\nStopped: evaluate (it had run for 1 s)")));
 }
 
-/* While a human thinks, the limit of the call does not count. */
+/* While a human thinks, the limit of the call does not count. It used to be
+   named as the reason when the human had not answered. */
 static void stop_waits_for_a_human(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void stop_waits_for_a_human(void **state)
     expect_deadline(300 + LIMIT_INPUT_MS);
     assert_false(call->stopping);
     assert_false(stop_tend(&session, false, 300 + LIMIT_INPUT_MS));
-    assert_true(call->stopping && call->why == STOP_TIME);
+    assert_true(call->stopping && call->why == STOP_INPUT);
     call->front = NULL;
 }
 
