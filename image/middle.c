@@ -40,7 +40,18 @@ static struct middle {
     pid_t process; /* whose timer it is */
     timer_t timer;
     volatile sig_atomic_t watching;
+    volatile sig_atomic_t due;  /* a tick has found other code than that, */
+    volatile sig_atomic_t call; /* which is about to call a function now */
 } middle;
+
+/* What the interpreter calls for functions that are not interpreted. */
+static struct {
+    cl_object (*any)(cl_narg n, cl_objectfn function, cl_object *arguments);
+    cl_object (*fixed)(cl_narg n, cl_objectfn_fixed function,
+                       cl_object *arguments);
+    cl_object (*frame)(cl_object frame, cl_object function);
+    cl_object (*generic)(cl_object frame, cl_object function);
+} originals;
 
 /* What belongs to a thread, and code that runs in between would change. */
 struct saved {
@@ -178,14 +189,78 @@ static void tick(int signal, siginfo_t *info, void *context)
 
     (void)signal;
     (void)info;
-    if (middle.watching && pthread_equal(pthread_self(), middle.thread) &&
-        is_interpreting(context)) {
+    if (middle.watching && pthread_equal(pthread_self(), middle.thread)) {
         cl_env_ptr env = ecl_process_env();
 
-        if (takes_interrupts(env) && has_room(env))
+        middle.due = !middle.call && !is_interpreting(context);
+        if (!middle.due && takes_interrupts(env) && has_room(env))
             work_now(env);
     }
     errno = error;
+}
+
+/* A tick is due, and something is called from FROM: makes up for it if that is
+   the code of the interpreter. Copies of the process have no timer. */
+static __attribute__((noinline)) void tick_at_call(const void *from)
+{
+    uintptr_t at = (uintptr_t)from;
+
+    if (at < middle.start || at >= middle.end ||
+        !pthread_equal(pthread_self(), middle.thread))
+        return;
+    middle.due = false;
+    if (middle.process != getpid())
+        return;
+    middle.call = true;
+    (void)raise(timer_signal()); // the handler has run when it returns
+    middle.call = false;
+}
+
+#define MAKE_UP()                                                              \
+    do {                                                                       \
+        if (middle.due)                                                        \
+            tick_at_call(__builtin_return_address(0));                         \
+    } while (0)
+
+cl_object APPLY(cl_narg n, cl_objectfn function, cl_object *arguments)
+{
+    MAKE_UP();
+    return originals.any(n, function, arguments);
+}
+
+cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed function,
+                      cl_object *arguments)
+{
+    MAKE_UP();
+    return originals.fixed(n, function, arguments);
+}
+
+cl_object ecl_apply_from_stack_frame(cl_object frame, cl_object function)
+{
+    MAKE_UP();
+    return originals.frame(frame, function);
+}
+
+cl_object _ecl_standard_dispatch(cl_object frame, cl_object function)
+{
+    MAKE_UP();
+    return originals.generic(frame, function);
+}
+
+/* Stores in *FUNCTION the library's definition of NAME. */
+static void find_original(void *function, const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    memcpy(function, &found, sizeof found);
+}
+
+__attribute__((constructor)) static void find_originals(void)
+{
+    find_original(&originals.any, "APPLY");
+    find_original(&originals.fixed, "APPLY_fixed");
+    find_original(&originals.frame, "ecl_apply_from_stack_frame");
+    find_original(&originals.generic, "_ecl_standard_dispatch");
 }
 
 /* Finds the code of the interpreter. */
@@ -249,5 +324,6 @@ void middle_stop(void)
     if (!middle.watching || middle.process != getpid())
         return;
     middle.watching = false;
+    middle.due = false;
     (void)timer_settime(middle.timer, 0, &never, NULL); // it exists
 }
