@@ -40,18 +40,22 @@ static struct middle {
     pid_t process; /* whose timer it is */
     timer_t timer;
     volatile sig_atomic_t watching;
-    volatile sig_atomic_t due;  /* a tick has found other code than that, */
-    volatile sig_atomic_t call; /* which is about to call a function now */
+    volatile sig_atomic_t call; /* the interpreter calls a function just now */
 } middle;
 
-/* What the interpreter calls for functions that are not interpreted. */
-static struct {
+/* What the interpreter calls for functions that are not interpreted: ECL's own
+   functions, or in their places, while a tick is due, those that make up for it
+   first. */
+struct calls {
     cl_object (*any)(cl_narg n, cl_objectfn function, cl_object *arguments);
     cl_object (*fixed)(cl_narg n, cl_objectfn_fixed function,
                        cl_object *arguments);
     cl_object (*frame)(cl_object frame, cl_object function);
     cl_object (*generic)(cl_object frame, cl_object function);
-} originals;
+};
+
+static struct calls originals;
+static struct calls calls;
 
 /* What belongs to a thread, and code that runs in between would change. */
 struct saved {
@@ -183,6 +187,44 @@ static void work_now(cl_env_ptr env)
         middle_stop();
 }
 
+#define FROM() __builtin_return_address(0)
+
+static void tick_at_call(const void *from);
+
+static cl_object late_any(cl_narg n, cl_objectfn function, cl_object *arguments)
+{
+    tick_at_call(FROM());
+    return originals.any(n, function, arguments);
+}
+
+static cl_object late_fixed(cl_narg n, cl_objectfn_fixed function,
+                            cl_object *arguments)
+{
+    tick_at_call(FROM());
+    return originals.fixed(n, function, arguments);
+}
+
+static cl_object late_frame(cl_object frame, cl_object function)
+{
+    tick_at_call(FROM());
+    return originals.frame(frame, function);
+}
+
+static cl_object late_generic(cl_object frame, cl_object function)
+{
+    tick_at_call(FROM());
+    return originals.generic(frame, function);
+}
+
+/* A tick is due, or no longer. */
+static void set_due(bool due)
+{
+    static const struct calls late = {late_any, late_fixed, late_frame,
+                                      late_generic};
+
+    calls = due ? late : originals;
+}
+
 static void tick(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -191,9 +233,10 @@ static void tick(int signal, siginfo_t *info, void *context)
     (void)info;
     if (middle.watching && pthread_equal(pthread_self(), middle.thread)) {
         cl_env_ptr env = ecl_process_env();
+        bool here = middle.call || is_interpreting(context);
 
-        middle.due = !middle.call && !is_interpreting(context);
-        if (!middle.due && takes_interrupts(env) && has_room(env))
+        set_due(!here);
+        if (here && takes_interrupts(env) && has_room(env))
             work_now(env);
     }
     errno = error;
@@ -208,7 +251,7 @@ static __attribute__((noinline)) void tick_at_call(const void *from)
     if (at < middle.start || at >= middle.end ||
         !pthread_equal(pthread_self(), middle.thread))
         return;
-    middle.due = false;
+    set_due(false);
     if (middle.process != getpid())
         return;
     middle.call = true;
@@ -216,35 +259,33 @@ static __attribute__((noinline)) void tick_at_call(const void *from)
     middle.call = false;
 }
 
-#define MAKE_UP()                                                              \
-    do {                                                                       \
-        if (middle.due)                                                        \
-            tick_at_call(__builtin_return_address(0));                         \
-    } while (0)
+/* They are called a million times in a second, and only jump: they have no
+   frame, and what they jump to returns to where they were called from. */
+#ifdef __clang__
+#define JUMP
+#else
+#define JUMP __attribute__((optimize("O2")))
+#endif
 
-cl_object APPLY(cl_narg n, cl_objectfn function, cl_object *arguments)
+JUMP cl_object APPLY(cl_narg n, cl_objectfn function, cl_object *arguments)
 {
-    MAKE_UP();
-    return originals.any(n, function, arguments);
+    return calls.any(n, function, arguments);
 }
 
-cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed function,
-                      cl_object *arguments)
+JUMP cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed function,
+                           cl_object *arguments)
 {
-    MAKE_UP();
-    return originals.fixed(n, function, arguments);
+    return calls.fixed(n, function, arguments);
 }
 
-cl_object ecl_apply_from_stack_frame(cl_object frame, cl_object function)
+JUMP cl_object ecl_apply_from_stack_frame(cl_object frame, cl_object function)
 {
-    MAKE_UP();
-    return originals.frame(frame, function);
+    return calls.frame(frame, function);
 }
 
-cl_object _ecl_standard_dispatch(cl_object frame, cl_object function)
+JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object function)
 {
-    MAKE_UP();
-    return originals.generic(frame, function);
+    return calls.generic(frame, function);
 }
 
 /* Stores in *FUNCTION the library's definition of NAME. */
@@ -261,6 +302,7 @@ __attribute__((constructor)) static void find_originals(void)
     find_original(&originals.fixed, "APPLY_fixed");
     find_original(&originals.frame, "ecl_apply_from_stack_frame");
     find_original(&originals.generic, "_ecl_standard_dispatch");
+    calls = originals;
 }
 
 /* Finds the code of the interpreter. */
@@ -324,6 +366,6 @@ void middle_stop(void)
     if (!middle.watching || middle.process != getpid())
         return;
     middle.watching = false;
-    middle.due = false;
+    set_due(false);
     (void)timer_settime(middle.timer, 0, &never, NULL); // it exists
 }
