@@ -267,25 +267,24 @@ static __attribute__((noinline)) void tick_at_call(const void *from)
 #define JUMP __attribute__((optimize("O2")))
 #endif
 
-JUMP cl_object APPLY(cl_narg n, cl_objectfn function, cl_object *arguments)
+JUMP cl_object APPLY(cl_narg n, cl_objectfn f, cl_object *x)
 {
-    return calls.any(n, function, arguments);
+    return calls.any(n, f, x);
 }
 
-JUMP cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed function,
-                           cl_object *arguments)
+JUMP cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed f, cl_object *x)
 {
-    return calls.fixed(n, function, arguments);
+    return calls.fixed(n, f, x);
 }
 
-JUMP cl_object ecl_apply_from_stack_frame(cl_object frame, cl_object function)
+JUMP cl_object ecl_apply_from_stack_frame(cl_object f, cl_object o)
 {
-    return calls.frame(frame, function);
+    return calls.frame(f, o);
 }
 
-JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object function)
+JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object fun)
 {
-    return calls.generic(frame, function);
+    return calls.generic(frame, fun);
 }
 
 /* Stores in *FUNCTION the library's definition of NAME. */
