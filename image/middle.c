@@ -40,7 +40,22 @@ static struct middle {
     pid_t process; /* whose timer it is */
     timer_t timer;
     volatile sig_atomic_t watching;
+    volatile sig_atomic_t call; /* the interpreter calls a function just now */
 } middle;
+
+/* What the interpreter calls for functions that are not interpreted: ECL's own
+   functions, or in their places, while a tick is due, those that make up for it
+   first. */
+struct calls {
+    cl_object (*any)(cl_narg n, cl_objectfn function, cl_object *arguments);
+    cl_object (*fixed)(cl_narg n, cl_objectfn_fixed function,
+                       cl_object *arguments);
+    cl_object (*frame)(cl_object frame, cl_object function);
+    cl_object (*generic)(cl_object frame, cl_object function);
+};
+
+static struct calls originals;
+static struct calls calls;
 
 /* What belongs to a thread, and code that runs in between would change. */
 struct saved {
@@ -172,20 +187,121 @@ static void work_now(cl_env_ptr env)
         middle_stop();
 }
 
+#define FROM() __builtin_return_address(0)
+
+static void tick_at_call(const void *from);
+
+static cl_object late_any(cl_narg n, cl_objectfn function, cl_object *arguments)
+{
+    tick_at_call(FROM());
+    return originals.any(n, function, arguments);
+}
+
+static cl_object late_fixed(cl_narg n, cl_objectfn_fixed function,
+                            cl_object *arguments)
+{
+    tick_at_call(FROM());
+    return originals.fixed(n, function, arguments);
+}
+
+static cl_object late_frame(cl_object frame, cl_object function)
+{
+    tick_at_call(FROM());
+    return originals.frame(frame, function);
+}
+
+static cl_object late_generic(cl_object frame, cl_object function)
+{
+    tick_at_call(FROM());
+    return originals.generic(frame, function);
+}
+
+/* A tick is due, or no longer. */
+static void set_due(bool due)
+{
+    static const struct calls late = {late_any, late_fixed, late_frame,
+                                      late_generic};
+
+    calls = due ? late : originals;
+}
+
 static void tick(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
 
     (void)signal;
     (void)info;
-    if (middle.watching && pthread_equal(pthread_self(), middle.thread) &&
-        is_interpreting(context)) {
+    if (middle.watching && pthread_equal(pthread_self(), middle.thread)) {
         cl_env_ptr env = ecl_process_env();
+        bool here = middle.call || is_interpreting(context);
 
-        if (takes_interrupts(env) && has_room(env))
+        set_due(!here);
+        if (here && takes_interrupts(env) && has_room(env))
             work_now(env);
     }
     errno = error;
+}
+
+/* A tick is due, and something is called from FROM: makes up for it if that is
+   the code of the interpreter. Copies of the process have no timer. */
+static __attribute__((noinline)) void tick_at_call(const void *from)
+{
+    uintptr_t at = (uintptr_t)from;
+
+    if (at < middle.start || at >= middle.end ||
+        !pthread_equal(pthread_self(), middle.thread))
+        return;
+    set_due(false);
+    if (middle.process != getpid())
+        return;
+    middle.call = true;
+    (void)raise(timer_signal()); // the handler has run when it returns
+    middle.call = false;
+}
+
+/* They are called a million times in a second, and only jump: they have no
+   frame, and what they jump to returns to where they were called from. */
+#ifdef __clang__
+#define JUMP
+#else
+#define JUMP __attribute__((optimize("O2")))
+#endif
+
+JUMP cl_object APPLY(cl_narg n, cl_objectfn f, cl_object *x)
+{
+    return calls.any(n, f, x);
+}
+
+JUMP cl_object APPLY_fixed(cl_narg n, cl_objectfn_fixed f, cl_object *x)
+{
+    return calls.fixed(n, f, x);
+}
+
+JUMP cl_object ecl_apply_from_stack_frame(cl_object f, cl_object o)
+{
+    return calls.frame(f, o);
+}
+
+JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object fun)
+{
+    return calls.generic(frame, fun);
+}
+
+/* Stores in *FUNCTION the library's definition of NAME. */
+static void find_original(void *function, const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    memcpy(function, &found, sizeof found);
+}
+
+__attribute__((constructor)) static void find_originals(void)
+{
+    find_original(&originals.any, "APPLY");
+    find_original(&originals.fixed, "APPLY_fixed");
+    find_original(&originals.frame, "ecl_apply_from_stack_frame");
+    find_original(&originals.generic, "_ecl_standard_dispatch");
+    calls = originals;
 }
 
 /* Finds the code of the interpreter. */
@@ -249,5 +365,6 @@ void middle_stop(void)
     if (!middle.watching || middle.process != getpid())
         return;
     middle.watching = false;
+    set_due(false);
     (void)timer_settime(middle.timer, 0, &never, NULL); // it exists
 }

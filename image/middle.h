@@ -3,7 +3,10 @@
    something else, and the evaluation does not notice: the main thread is in the
    code of ECL's interpreter itself. So it is not in an allocation, in C of
    anybody else, or in our own Lisp, which is compiled; and what it does is what
-   would be faster as native code. Time is that of the processor: an evaluation
+   would be faster as native code. A moment that is missed because the thread is
+   elsewhere is made up for when the interpreter calls the next function that is
+   not interpreted: code may spend nearly all of its time in what it calls. Time
+   is that of the processor: an evaluation
    that waits for something is left alone. */
 #ifndef IMAGE_MIDDLE_H
 #define IMAGE_MIDDLE_H

@@ -425,6 +425,25 @@ have variables, overflows of the stack are seen, nothing is unsafe."
                          declarations)
               environment)))))
 
+(defun describe-named-variables ()
+  "In a copy of the process: makes the compiler describe, for frames, only
+variables that have a name, which are all that frames show. To describe one takes
+stores at each binding, and keeps it out of the registers."
+  (let ((symbol (find-symbol "BUILD-DEBUG-LEXICAL-ENV" "C"))
+        (name (find-symbol "VAR-NAME" "C")))
+    (when (and symbol (fboundp symbol) name (fboundp name))
+      (let ((original (fdefinition symbol)))
+        (replace-function
+         symbol
+         (lambda (variables &rest more)
+           (apply original
+                  (remove-if (lambda (variable)
+                               (let ((name (funcall name variable)))
+                                 (and (symbolp name)
+                                      (null (symbol-package name)))))
+                             variables)
+                  more)))))))
+
 (defun control-directives (control)
   "Returns the directives in CONTROL, of FORMAT, as a list of characters, and T;
 or NIL and NIL when it has one whose parameters are not constants."

@@ -7,6 +7,7 @@
 (in-package #:ecl-mcp)
 
 (ffi:clines "
+#include <dlfcn.h>
 #include <gc/gc.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -50,6 +51,14 @@ static void ecl_mcp_take_caller(struct ecl_mcp_caller *caller,
     caller->r15 = _Unwind_GetGR(context, 15);
 }
 
+/* Whether IP is in APPLY: ECL's, or ours in its place, which only calls it. */
+static bool ecl_mcp_is_apply(uintptr_t ip)
+{
+    void *function = _Unwind_FindEnclosingFunction((void *)(ip - 1));
+
+    return function == (void *)APPLY || function == dlsym(RTLD_NEXT, \"APPLY\");
+}
+
 /* Sees each frame of C, the innermost first. The stack pointer of one is the end
    of the frame before it. */
 static _Unwind_Reason_Code ecl_mcp_look_at_frame(struct _Unwind_Context *context,
@@ -61,8 +70,7 @@ static _Unwind_Reason_Code ecl_mcp_look_at_frame(struct _Unwind_Context *context
     if (caller->ip != 0) {
         caller->end = sp;
         caller->ends = sp - caller->before > 16 &&
-                       _Unwind_FindEnclosingFunction(
-                           (void *)(caller->before_ip - 1)) != (void *)APPLY;
+                       !ecl_mcp_is_apply(caller->before_ip);
     } else if (caller->before != 0 && caller->before <= caller->record &&
                caller->record < sp) {
         ecl_mcp_take_caller(caller, context);

@@ -271,20 +271,55 @@ COLD void native_count(cl_object self, cl_narg n, cl_narg least, va_list *rest,
     FEprogram_error(\"Too many arguments passed to function ~A~&\"
                     \"Argument list: ~S\", 2, self, passed);
 }
+NATIVE cl_objectfn native_called(cl_env_ptr env, cl_object f, cl_objectfn entry)
+{
+    env->function = f;
+    return entry;
+}
 NATIVE cl_objectfn native_dispatch(cl_env_ptr env, cl_object x)
 {
     if (LIKELY(!ECL_IMMEDIATE(x) && x->d.t == t_symbol)) {
         cl_object f = x->symbol.gfdef;
         if (LIKELY(f != OBJNULL && f != ECL_NIL &&
                    !(x->symbol.stype & ecl_stp_macro))) {
-            env->function = f;
-            return f->cfun.entry;
+            return native_called(env, f, f->cfun.entry);
         }
-        env->function = x;
-        return native_undefined;
+        return native_called(env, x, native_undefined);
+    }
+    if (LIKELY(!ECL_IMMEDIATE(x))) {
+        if (x->d.t == t_cclosure)
+            return native_called(env, x, x->cclosure.entry);
+        if (x->d.t == t_bclosure)
+            return native_called(env, x, x->bclosure.entry);
+        if (x->d.t == t_cfun)
+            return native_called(env, x, x->cfun.entry);
     }
     return ecl_function_dispatch(env, x);
 }
+/* Places in arrays: what ECL refuses, it is left to refuse: what is no number
+   as such, too. An array that is displaced has the address of the other one's
+   elements. */
+COLD cl_fixnum native_any_to_fixnum(cl_object x)
+{ return ECL_REAL_TYPE_P(ecl_t_of(x)) ? ecl_to_fixnum(x) : ecl_to_size(x); }
+NATIVE cl_fixnum native_to_fixnum(cl_object x)
+{ return LIKELY(ECL_FIXNUMP(x)) ? ecl_fixnum(x) : native_any_to_fixnum(x); }
+NATIVE cl_index native_to_size(cl_object x)
+{
+    return LIKELY(ECL_FIXNUMP(x)) && LIKELY(ecl_fixnum(x) >= 0) &&
+                   LIKELY(ecl_fixnum(x) < 0x1000000)
+               ? (cl_index)ecl_fixnum(x) : ecl_to_size(x);
+}
+NATIVE int native_holds(cl_object x, cl_index i)
+{
+    return LIKELY(!ECL_IMMEDIATE(x)) && LIKELY(x->d.t == t_vector) &&
+           LIKELY(x->vector.elttype == ecl_aet_object) &&
+           LIKELY(i < x->vector.dim);
+}
+NATIVE cl_object native_aref(cl_object x, cl_index i)
+{ return native_holds(x, i) ? x->vector.self.t[i] : ecl_aref(x, i); }
+NATIVE cl_object native_aset(cl_object x, cl_index i, cl_object value)
+{ return native_holds(x, i) ? x->vector.self.t[i] = value
+                            : ecl_aset(x, i, value); }
 COLD void native_not_list(const char *name, cl_object x)
 {
     FEwrong_type_only_arg(ecl_make_symbol(name, \"CL\"), x,
@@ -321,6 +356,10 @@ NATIVE cl_env_ptr native_env(void)
 #define ecl_minusp native_minusp
 #define ecl_function_dispatch native_dispatch
 #define ecl_process_env native_env
+#define ecl_to_fixnum native_to_fixnum
+#define ecl_to_size native_to_size
+#define ecl_aref native_aref
+#define ecl_aset native_aset
 #define ecl_car native_car
 #define ecl_cdr native_cdr
 ")

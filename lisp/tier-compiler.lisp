@@ -441,6 +441,7 @@ alone are left out; if it still does, each is compiled alone."
          (call-loading #'ensure-compiler)
          (silence-compiler)
          (set-native-policy)
+         (describe-named-variables)
          (prepare-formats)
          (with-open-file (stream (concatenate 'string (job-directory job)
                                               "native.h")
