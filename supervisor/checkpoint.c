@@ -63,6 +63,30 @@ static struct checkpoint *surplus(const struct checkpoints *checkpoints,
     return n > LIMIT_CHECKPOINTS ? oldest : NULL;
 }
 
+/* CHECKPOINT, or the newest one before it that has no name; NULL: none. */
+static struct checkpoint *unnamed(struct checkpoint *checkpoint)
+{
+    while (checkpoint && checkpoint->name[0] != '\0')
+        checkpoint = checkpoint->next;
+    return checkpoint;
+}
+
+/* One without a name from the middle of a long series of evaluations, or NULL:
+   with more of them to each of its neighbours than there are lines to say what
+   was undone. The newest two stay, for the next undo goes back to one of them,
+   and the oldest. */
+static struct checkpoint *passed(const struct checkpoints *checkpoints)
+{
+    struct checkpoint *after = unnamed(checkpoints->newest->next);
+    struct checkpoint *middle = after ? unnamed(after->next) : NULL;
+    struct checkpoint *before = middle ? unnamed(middle->next) : NULL;
+
+    if (before && after->evaluation > middle->evaluation + LIMIT_HISTORY &&
+        middle->evaluation > before->evaluation + LIMIT_HISTORY)
+        return middle;
+    return NULL;
+}
+
 struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                                    pid_t pid, uint64_t evaluation,
                                    struct str name)
@@ -84,6 +108,8 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                    STR_ARG(name));
     checkpoint->next = checkpoints->newest;
     checkpoints->newest = checkpoint;
+    if ((old = passed(checkpoints)))
+        drop(checkpoints, old);
     if ((old = surplus(checkpoints, name.n > 0)))
         drop(checkpoints, old);
     return checkpoint;

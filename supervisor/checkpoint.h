@@ -44,8 +44,10 @@ struct history {
 void checkpoints_release(struct checkpoints *checkpoints);
 
 /* Adds the newest one, which owns SOCKET from now on. Drops an older one of the
-   same name, and the oldest when there are more than LIMIT_CHECKPOINTS of its
-   kind (named, unnamed). NULL when memory runs out: SOCKET is closed then. */
+   same name, the oldest when there are more than LIMIT_CHECKPOINTS of its kind
+   (named, unnamed), and one from the middle of a long series of evaluations,
+   more than LIMIT_HISTORY from the next on each side. NULL when memory runs
+   out: SOCKET is closed then. */
 struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                                    pid_t pid, uint64_t evaluation,
                                    struct str name);
