@@ -284,8 +284,8 @@ static enum status finish(struct search *search, struct str pattern,
     buf_printf(out, " in %zu file%s", search->files,
                search->files == 1 ? "" : "s");
     if (search->skipped > 0)
-        buf_printf(out, ", %zu skipped (too large or unreadable)",
-                   search->skipped);
+        buf_printf(out, ", %zu skipped (more than %u MiB, or unreadable)",
+                   search->skipped, LIMIT_SEARCH_FILE >> 20);
     if (search->cut)
         buf_printf(out, "; only %d entries of a folder are read",
                    LIMIT_FOLDER_ENTRIES);

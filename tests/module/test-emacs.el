@@ -36,6 +36,7 @@
       (should (< (test-descriptors) (+ descriptors 40))))))
 
 (ert-deftest module-cores-are-bounded ()
+  "LIMIT_MODULE_CORES of them are open; the one beyond is not opened."
   (let (cores)
     (garbage-collect)
     (test-sentence "32 cores are open; close one"

@@ -421,6 +421,11 @@
     (should (< (- (float-time) start) 1.0))))
 
 (ert-deftest module-diff-refuses-long-texts ()
+  "LIMIT_MODULE_TEXT bytes are compared; neither one more nor many are."
+  (let ((text (make-string 4194304 ?a)))
+    (should (ecl-mcp-module-diff text ""))
+    (test-sentence "4194305 bytes; Emacs compares at most 4194304"
+      (ecl-mcp-module-diff (concat text "a") "")))
   (let ((text (make-string 50000000 ?a)))
     (dolist (call `((ecl-mcp-module-diff ,text "")
                     (ecl-mcp-module-diff "" ,text)

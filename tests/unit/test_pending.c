@@ -285,6 +285,47 @@ static void pending_fits_into_the_memory(void **state)
     assert_true(pending_fits(&at.table, small, PENDING_ASKING_CLIENT));
 }
 
+static void free_plan(struct tool_plan *plan)
+{
+    (void)plan; // the test has both
+}
+
+/* The plans of two calls that ask hold LIMIT_PLANS_BYTES together; one alone
+   may hold more. */
+static void pending_fits_with_its_plan(void **state)
+{
+    enum { SMALL = 8000 };
+    struct arena first = ARENA_EMPTY;
+    struct arena second = ARENA_EMPTY;
+    struct tool_plan plans[] = {{free_plan, &first}, {free_plan, &second}};
+    struct pending *asks = make("1");
+    struct pending *other = make("2");
+    bool fits[3] = {false};
+    (void)state;
+    asks->tool.plan = &plans[0];
+    other->tool.plan = &plans[1];
+    bool made = arena_alloc(&first, LIMIT_PLANS_BYTES - SMALL) &&
+                arena_alloc(&second, SMALL);
+    size_t bytes = arena_bytes(&first) + arena_bytes(&second);
+    pending_set_state(&at.table, asks, PENDING_ASKING_CLIENT);
+    fits[0] = pending_fits(&at.table, other, PENDING_ASKING_CLIENT);
+    made = made && arena_alloc(&second, 1);
+    fits[1] = pending_fits(&at.table, other, PENDING_ASKING_CLIENT);
+    made = made && arena_alloc(&first, SMALL + 1);
+    pending_set_state(&at.table, asks, PENDING_IN_IMAGE);
+    other->tool.plan = &plans[0];
+    fits[2] = pending_fits(&at.table, other, PENDING_ASKING_CLIENT);
+    asks->tool.plan = NULL;
+    other->tool.plan = NULL;
+    arena_release(&first);
+    arena_release(&second);
+    assert_memory(made);
+    assert_int_equal(bytes, LIMIT_PLANS_BYTES);
+    assert_true(fits[0]);
+    assert_false(fits[1]);
+    assert_true(fits[2]);
+}
+
 static void pending_logs_ids_that_can_be_read(void **state)
 {
     static char id[5000];
@@ -320,6 +361,7 @@ int main(void)
         TEST(pending_keeps_its_texts),
         TEST(pending_fits_into_the_limits),
         TEST(pending_fits_into_the_memory),
+        TEST(pending_fits_with_its_plan),
         TEST(pending_logs_ids_that_can_be_read),
         TEST(pending_logs_at_debug_level_only),
     };
