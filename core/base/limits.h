@@ -249,8 +249,7 @@
 /* Sessions on one page of the list of resources. */
 #define LIMIT_RESOURCES_PAGE 32
 
-/* Tools whose calls are counted each: more than are used; those of all others
-   are counted together. */
+/* Tools whose calls are counted each; those of all others are one count. */
 #define LIMIT_METRICS 128
 
 /* Bytes of a tool's name: model providers accept no more. */

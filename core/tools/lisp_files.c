@@ -180,7 +180,7 @@ enum status lisp_files_find(const struct tool_request *request,
 
 /* Reads FILE, and calls VISIT when it is a text. */
 static enum status read_one(const struct tool_request *request,
-                            struct arena *arena, const struct lisp_file *file,
+                            struct arena *arena, struct lisp_file *file,
                             size_t *bytes, lisp_files_visit *visit,
                             void *context)
 {
@@ -195,8 +195,11 @@ static enum status read_one(const struct tool_request *request,
     enum files_result result = files->read(
         files->context, arena, &place, LIMIT_RENAME_FILE, &content, &problem);
 
-    if (result != FILES_OK && !(result == FILES_MISSING && sent))
+    file->skipped = NULL;
+    if (result != FILES_OK && !(result == FILES_MISSING && sent)) {
+        file->skipped = "it is too large or cannot be read";
         return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
+    }
     *bytes += sent ? unsaved->text.n : content.bytes.n;
     if (*bytes > LIMIT_RENAME_BYTES)
         return ST_LIMIT;
@@ -205,12 +208,13 @@ static enum status read_one(const struct tool_request *request,
     enum status status = text_decode(arena, content.bytes, SIZE_MAX, &text);
     if (status == ST_OK)
         return visit(context, file->path, text.text);
+    if (status == ST_INVALID)
+        file->skipped = "it is not a text";
     return status == ST_INVALID ? ST_OK : status;
 }
 
 enum status lisp_files_read(const struct tool_request *request,
-                            const struct arena *work,
-                            const struct lisp_file *files,
+                            const struct arena *work, struct lisp_file *files,
                             lisp_files_visit *visit, void *context)
 {
     enum status status = ST_OK;

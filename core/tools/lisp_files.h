@@ -12,8 +12,8 @@
 
 struct lisp_file {
     struct lisp_file *next;
-    struct str path; /* from the root */
-    bool folder;     /* only while they are looked for */
+    struct str path;     /* from the root */
+    const char *skipped; /* why nobody has visited its text; NULL: it was */
 };
 
 /* How their names end; NULL at the end. */
@@ -36,10 +36,11 @@ typedef enum status lisp_files_visit(void *context, struct str path,
 
 /* Calls VISIT with each of FILES that is a text of at most LIMIT_RENAME_FILE
    bytes; what the user's editor has not saved of it counts, if that is known.
-   ST_LIMIT: they have more than LIMIT_RENAME_BYTES. */
+   The others say why they were skipped. ST_LIMIT: they have more than
+   LIMIT_RENAME_BYTES. */
 enum status MUST_CHECK lisp_files_read(const struct tool_request *request,
                                        const struct arena *work,
-                                       const struct lisp_file *files,
+                                       struct lisp_file *files,
                                        lisp_files_visit *visit, void *context);
 
 #endif

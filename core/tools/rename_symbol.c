@@ -210,12 +210,31 @@ static void list_unsaved(struct search *s)
                               "were not looked at)\n"));
 }
 
+/* Lists the files whose text was not to be had; many are only counted. */
+static void list_skipped(struct search *s)
+{
+    const struct lisp_file *file = s->files;
+
+    for (; file; file = file->next) {
+        if (!file->skipped || !lisp_files_are_named(s->request, file->path))
+            continue;
+        if (s->listed == LIMIT_RENAME_LISTED) {
+            s->unlisted++;
+            continue;
+        }
+        s->listed++;
+        utf8_append_visible(&s->list, file->path);
+        buf_printf(&s->list, ": not looked at: %s\n", file->skipped);
+    }
+}
+
 /* Moves the list of what is not touched into OUT. */
 static enum status take_note(struct search *s, struct arena *arena,
                              struct str *out)
 {
     struct buf note = BUF_EMPTY;
 
+    list_skipped(s);
     list_unsaved(s);
     if (s->list.n > 0) {
         buf_str(&note, STR("Not touched:\n"));

@@ -226,11 +226,8 @@
         (ecl-mcp-module-feed core 'editor "nonsense\n"))
       (let ((log (ecl-mcp-module-log core)))
         (should (= (+ 500 extra) (length log)))
-        (should (eq (= extra 1)
-                    (and (string-match-p "older lines are lost" (cdar log)) t)))))
+        (should (eq (= extra 0) (not (string-match-p "older lin" (cdar log)))))))
     (dotimes (_ 3)
-      (ecl-mcp-module-log core)
-      ;; each line that is not a greeting adds a line to the log
       (ecl-mcp-module-editor core t)
       (dotimes (_ 600)
         (ecl-mcp-module-feed core 'editor "nonsense\n")
@@ -423,15 +420,14 @@
 (ert-deftest module-diff-refuses-long-texts ()
   "LIMIT_MODULE_TEXT bytes are compared; neither one more nor many are."
   (let ((text (make-string 4194304 ?a)))
-    (should (ecl-mcp-module-diff text ""))
-    (test-sentence "4194305 bytes; Emacs compares at most 4194304"
-      (ecl-mcp-module-diff (concat text "a") "")))
-  (let ((text (make-string 50000000 ?a)))
-    (dolist (call `((ecl-mcp-module-diff ,text "")
-                    (ecl-mcp-module-diff "" ,text)
-                    (ecl-mcp-module-apply "" "a" t ,text)))
-      (test-sentence "50000000 bytes; Emacs compares at most 4194304"
-        (apply (car call) (cdr call))))))
+    (should (ecl-mcp-module-diff text "")))
+  (dolist (bytes '(4194305 50000000))
+    (let ((text (make-string bytes ?a)))
+      (dolist (call `((ecl-mcp-module-diff ,text "")
+                      (ecl-mcp-module-diff "" ,text)
+                      (ecl-mcp-module-apply "" "a" t ,text)))
+        (test-sentence (format "%d bytes.* at most 4194304" bytes)
+          (apply (car call) (cdr call)))))))
 
 ;;; Code that runs in the middle of a call
 
