@@ -4,12 +4,15 @@
    Knows the collector and nothing of Lisp. */
 #include "image/heap.h"
 
+#define GC_THREADS /* declares what is for threads, too */
 #include <gc/gc.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "base/limits.h"
 
@@ -98,4 +101,12 @@ void heap_collect(enum heap_state state)
     }
     if (state == HEAP_LOOSE)
         (void)malloc_trim(0); // says whether there was anything
+}
+
+bool heap_holds_thread(const void *context)
+{
+    const ucontext_t *user = context;
+
+    // the collector's own signal is blocked in its handler and nowhere else
+    return sigismember(&user->uc_sigmask, GC_get_suspend_signal()) == 1;
 }

@@ -26,4 +26,9 @@ enum heap_state heap_state(bool lasting);
    it. */
 void heap_collect(enum heap_state state);
 
+/* Whether a signal whose handler got CONTEXT has come while the collector holds
+   the thread. Lisp must not run then: it would move what is being marked, or
+   wait for the collector, which waits for the thread. */
+bool heap_holds_thread(const void *context);
+
 #endif

@@ -136,12 +136,18 @@ void live_boot(char *name)
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 
+/* The signal of an interrupt that came while the collector held the thread:
+   unlike SIGINT, it is not let through there. */
+#define LATE_SIGNAL (SIGRTMAX - 2)
+
 /* An interrupt that the supervisor sent for another call comes too late and is
    dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
     int why = STOP_CANCELLED;
+    union sigval value;
 
+    (void)signal;
     if (running == 0)
         return;
     if (info->si_code == SI_TIMER)
@@ -151,8 +157,13 @@ static void interrupt(int signal, siginfo_t *info, void *context)
             return;
         why = info->si_value.sival_int % STOP_REASONS;
     }
+    if (heap_holds_thread(context)) {
+        value.sival_int = CONTROL_SIGNAL_VALUE(running, why);
+        (void)pthread_sigqueue(pthread_self(), LATE_SIGNAL, value);
+        return;
+    }
     ECL_SET(live.stop_reason, live.reasons[why]);
-    lisp_interrupt.sa_sigaction(signal, info, context);
+    lisp_interrupt.sa_sigaction(SIGINT, info, context);
 }
 
 /* ECL puts an interrupt that comes while interrupts are off into a list whose
@@ -213,6 +224,7 @@ static void start_streams(void)
         live.streams[CONNECTION_STDERR], ecl_make_unsigned_integer(live.heap));
     (void)sigfillset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(LATE_SIGNAL, &action, NULL);
 }
 
 static bool streams_are_open(void)

@@ -70,7 +70,8 @@ struct saved {
     cl_object values[ECL_MULTIPLE_VALUES_LIMIT];
 };
 
-/* The signal of the timer: SIGRTMAX says that an image is an orphan. */
+/* The signal of the timer: SIGRTMAX says that an image is an orphan, and
+   SIGRTMAX - 2 that an interrupt comes late. */
 static int timer_signal(void)
 {
     return SIGRTMAX - 1;
