@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When an image gives memory back, with a collector that says what the test
    wants. */
+#define GC_THREADS
 #include <gc/gc.h>
+#include <signal.h>
 
 #include "base/limits.h"
 #include "image/heap.h"
@@ -35,6 +37,11 @@ GC_API GC_word GC_CALL GC_get_gc_no(void)
 GC_API void GC_CALL GC_gcollect_and_unmap(void)
 {
     collections++;
+}
+
+GC_API int GC_CALL GC_get_suspend_signal(void)
+{
+    return SIGPWR;
 }
 
 /* The whole of it, as no library has it without the real collector. */
@@ -138,6 +145,43 @@ static void heap_is_collected_as_long_as_nobody_waits(void **state)
     assert_int_equal(collections, 7);
 }
 
+/* SIGINT gets through to a thread that the collector has stopped. */
+static bool is_held;
+
+static void on_interrupt(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    is_held = heap_holds_thread(context);
+}
+
+static void on_suspend(int signal)
+{
+    (void)signal;
+    (void)raise(SIGINT);
+}
+
+static void a_stopped_thread_is_told_from_others(void **state)
+{
+    struct sigaction suspend = {.sa_handler = on_suspend};
+    struct sigaction interrupt = {.sa_sigaction = on_interrupt,
+                                  .sa_flags = SA_SIGINFO};
+
+    (void)state;
+    (void)sigfillset(&suspend.sa_mask);
+    (void)sigdelset(&suspend.sa_mask, SIGINT);
+    (void)sigfillset(&interrupt.sa_mask);
+    assert_int_equal(sigaction(SIGPWR, &suspend, NULL), 0);
+    assert_int_equal(sigaction(SIGINT, &interrupt, NULL), 0);
+    is_held = true;
+    (void)raise(SIGINT);
+    assert_false(is_held);
+    (void)raise(SIGPWR);
+    assert_true(is_held);
+    (void)raise(SIGINT);
+    assert_false(is_held);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 
 int main(void)
@@ -149,6 +193,7 @@ int main(void)
         TEST(stale_heap_counts_from_its_limit_on),
         TEST(garbage_of_the_start_does_not_count),
         TEST(heap_is_collected_as_long_as_nobody_waits),
+        TEST(a_stopped_thread_is_told_from_others),
     };
 
     return RUN_TESTS("heap", tests);
