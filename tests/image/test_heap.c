@@ -146,7 +146,7 @@ static void heap_is_collected_as_long_as_nobody_waits(void **state)
 }
 
 /* SIGINT gets through to a thread that the collector has stopped. */
-static bool is_held;
+static volatile sig_atomic_t is_held;
 
 static void on_interrupt(int signal, siginfo_t *info, void *context)
 {
