@@ -33,5 +33,6 @@ void input_take(struct session *session, struct call *call, struct str line,
 
 int64_t input_deadline(const struct call *call)
 {
+    _Static_assert(LIMIT_INPUT_MS == 600000, "lisp/guard.lisp names 600 s");
     return call->input.told ? call->input.since + LIMIT_INPUT_MS : -1;
 }

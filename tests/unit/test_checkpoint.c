@@ -119,7 +119,9 @@ static void named_ones_stay_and_count_for_no_other(void **state)
     add(801, "");
     KEPT(801, 800, 401, 400, 1);
     add(1200, "third");
-    KEPT(1200, 801, 800, 400, 1);
+    KEPT(1200, 801, 800, 401, 400, 1);
+    add(1201, "");
+    KEPT(1201, 1200, 801, 800, 400, 1);
 }
 
 static void oldest_goes_when_there_are_too_many(void **state)
