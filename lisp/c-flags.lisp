@@ -1,10 +1,10 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; c-flags.lisp: how the C compiler is called. ECL has it write debugging
 ;;;; information, optimize much and read 30,000 lines of headers for each file,
-;;;; and again for the line of C that starts it; that is most of what compiling
-;;;; takes, and none of it makes the code faster. The headers are kept as one
-;;;; that is read already, in the cache of compiled files, and what starts a file
-;;;; as an object.
+;;;; and again for the lines of C that start a file of a system; that is most of
+;;;; what compiling takes, and none of it makes the code faster. The headers are
+;;;; kept as one that is read already, in the cache of compiled files, and what
+;;;; starts a file as an object.
 
 (in-package #:ecl-mcp)
 
@@ -193,6 +193,21 @@ NIL when it is not made yet."
 each, the names that START-FUNCTIONS returns, and a function that makes it again
 by itself, as a list.")
 
+(defvar *start-objects-lock* (make-lock)
+  "Held while *START-OBJECTS* is changed: ECL lets threads build at once.")
+
+(defun note-start-object (output start)
+  "Notes that OUTPUT is an object with START, what *START-OBJECTS* has of it, or
+with NIL, that it is not; ECL compiles some twice. Returns what was noted before."
+  (call-with-lock *start-objects-lock*
+                  (lambda ()
+                    (let ((before (find output *start-objects*
+                                        :key #'first :test #'string=)))
+                      (setf *start-objects* (remove before *start-objects*))
+                      (when start
+                        (push (cons output start) *start-objects*))
+                      before))))
+
 (defun name-after (lead text)
   "Returns the C name that stands behind the only LEAD in TEXT, or NIL."
   (let* ((at (search lead text))
@@ -261,20 +276,18 @@ makes it without that. True on success."
   (let ((source (second (member "-c" arguments :test #'string=)))
         (output (second (member "-o" arguments :test #'string=))))
     (when (and header output (search "eclinit" (file-namestring source)))
+      (note-start-object output nil) ; one of this name was stopped before its link
       (let* ((text (read-text source :latin-1))
              (names (start-functions text))
              (object (and names
                           (start-object compiler flags header
                                         (renamed-start text (first names))))))
         (when (and object (copy-native-file object output))
-          (setf *start-objects*
-                (acons output
-                       (list names
-                             (lambda ()
-                               (ignore-errors (delete-file object))
-                               (funcall again)))
-                       (remove output *start-objects* ; ECL compiles some twice
-                               :key #'first :test #'string=)))
+          (note-start-object output
+                             (list names
+                                   (lambda ()
+                                     (ignore-errors (delete-file object))
+                                     (funcall again))))
           t)))))
 
 (defun start-flags (names)
@@ -295,10 +308,8 @@ load, it is told which function starts the file; if that fails, or it is anythin
 else, the object that starts the file is made as ECL wants it."
   (let* ((shared (find "-shared" arguments :test #'string=))
          (quick (if shared (without-own-libraries arguments) arguments))
-         (start (find-if (lambda (object)
-                           (member object arguments :test #'string=))
-                         *start-objects* :key #'first)))
-    (setf *start-objects* (remove start *start-objects*))
+         (start (some (lambda (argument) (note-start-object argument nil))
+                      arguments)))
     (destructuring-bind (&optional object names again) start
       (flet ((link-again ()
                (when object

@@ -188,14 +188,16 @@ static int ecl_mcp_copy(const char *from, const char *to)
 ")
 
 (defun copy-native-file (from to)
-  "Makes the file TO a copy of the file FROM, strings. True on success; otherwise
-there is no file TO."
-  (ffi:c-inline ((coerce from 'simple-base-string)
-                 (coerce to 'simple-base-string))
-                (:object :object) :bool
-                "ecl_mcp_copy((const char *)(#0)->base_string.self,
-                              (const char *)(#1)->base_string.self)"
-                :one-liner t))
+  "Makes the file TO a copy of the file FROM, strings of ASCII. True on success;
+otherwise there is no file TO."
+  (when (every (lambda (name) (every (lambda (c) (< (char-code c) 128)) name))
+               (list from to))
+    (ffi:c-inline ((coerce from 'simple-base-string)
+                   (coerce to 'simple-base-string))
+                  (:object :object) :bool
+                  "ecl_mcp_copy((const char *)(#0)->base_string.self,
+                                (const char *)(#1)->base_string.self)"
+                  :one-liner t)))
 
 (defun write-text-file (file text external-format)
   "Makes FILE have TEXT in EXTERNAL-FORMAT. Returns true when it has all of it.
