@@ -31,4 +31,8 @@ void heap_collect(enum heap_state state);
    wait for the collector, which waits for the thread. */
 bool heap_holds_thread(const void *context);
 
+/* A signal to be sent to the thread instead: unlike SIGINT, the collector lets
+   it through only when it is done with the thread. */
+#define HEAP_LATE_SIGNAL (SIGRTMAX - 2)
+
 #endif

@@ -136,10 +136,6 @@ void live_boot(char *name)
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 
-/* The signal of an interrupt that came while the collector held the thread:
-   unlike SIGINT, it is not let through there. */
-#define LATE_SIGNAL (SIGRTMAX - 2)
-
 /* An interrupt that the supervisor sent for another call comes too late and is
    dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
@@ -159,7 +155,7 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     }
     if (heap_holds_thread(context)) {
         value.sival_int = CONTROL_SIGNAL_VALUE(running, why);
-        (void)pthread_sigqueue(pthread_self(), LATE_SIGNAL, value);
+        (void)pthread_sigqueue(pthread_self(), HEAP_LATE_SIGNAL, value);
         return;
     }
     ECL_SET(live.stop_reason, live.reasons[why]);
@@ -224,7 +220,7 @@ static void start_streams(void)
         live.streams[CONNECTION_STDERR], ecl_make_unsigned_integer(live.heap));
     (void)sigfillset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(LATE_SIGNAL, &action, NULL);
+    (void)sigaction(HEAP_LATE_SIGNAL, &action, NULL);
 }
 
 static bool streams_are_open(void)

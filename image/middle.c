@@ -15,6 +15,7 @@
 #include <ecl/ecl.h>
 
 #include "base/limits.h"
+#include "image/heap.h"
 
 /* Milliseconds after which it is looked again: a tick of the system's clock. */
 enum { TICK_MS = 4 };
@@ -40,7 +41,7 @@ static struct middle {
     pid_t process; /* whose timer it is */
     timer_t timer;
     volatile sig_atomic_t watching;
-    volatile sig_atomic_t call; /* the interpreter calls a function just now */
+    volatile sig_atomic_t call; /* the interpreter calls one now: SI_TKILL */
 } middle;
 
 /* What the interpreter calls for functions that are not interpreted: ECL's own
@@ -70,8 +71,7 @@ struct saved {
     cl_object values[ECL_MULTIPLE_VALUES_LIMIT];
 };
 
-/* The signal of the timer: SIGRTMAX says that an image is an orphan, and
-   SIGRTMAX - 2 that an interrupt comes late. */
+/* The signal of the timer: SIGRTMAX says that an image is an orphan. */
 static int timer_signal(void)
 {
     return SIGRTMAX - 1;
@@ -217,7 +217,8 @@ static cl_object late_generic(cl_object frame, cl_object function)
     return originals.generic(frame, function);
 }
 
-/* A tick is due, or no longer. */
+/* A tick is due, or no longer. Other threads may see a mixed table; each of its
+   functions does what ECL's does. */
 static void set_due(bool due)
 {
     static const struct calls late = {late_any, late_fixed, late_frame,
@@ -229,12 +230,14 @@ static void set_due(bool due)
 static void tick(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
+    // a stop may leave raise(3), and code may block the signal: neither counts
+    bool asked = info->si_code == SI_TKILL && middle.call;
 
     (void)signal;
-    (void)info;
+    middle.call = false;
     if (middle.watching && pthread_equal(pthread_self(), middle.thread)) {
         cl_env_ptr env = ecl_process_env();
-        bool here = middle.call || is_interpreting(context);
+        bool here = asked || is_interpreting(context);
 
         set_due(!here);
         if (here && takes_interrupts(env) && has_room(env))
@@ -256,7 +259,7 @@ static __attribute__((noinline)) void tick_at_call(const void *from)
     if (middle.process != getpid())
         return;
     middle.call = true;
-    (void)raise(timer_signal()); // the handler has run when it returns
+    (void)raise(timer_signal()); // unless it is blocked, it is handled here
     middle.call = false;
 }
 
@@ -288,7 +291,8 @@ JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object fun)
     return calls.generic(frame, fun);
 }
 
-/* Stores in *FUNCTION the library's definition of NAME. */
+/* Stores in *FUNCTION the library's definition of NAME. If it has none, nobody
+   calls ours either. */
 static void find_original(void *function, const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -328,6 +332,7 @@ void middle_prepare(middle_work *work)
     find_interpreter();
     (void)sigemptyset(&action.sa_mask);
     (void)sigaddset(&action.sa_mask, SIGINT); // no stop in the middle of this
+    (void)sigaddset(&action.sa_mask, HEAP_LATE_SIGNAL);
     (void)sigaction(timer_signal(), &action, NULL);
 }
 

@@ -6,8 +6,7 @@
    would be faster as native code. A moment that is missed because the thread is
    elsewhere is made up for when the interpreter calls the next function that is
    not interpreted: code may spend nearly all of its time in what it calls. Time
-   is that of the processor: an evaluation
-   that waits for something is left alone. */
+   is that of the processor: an evaluation that waits is left alone. */
 #ifndef IMAGE_MIDDLE_H
 #define IMAGE_MIDDLE_H
 
