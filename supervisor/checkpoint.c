@@ -82,7 +82,9 @@ static struct checkpoint *passed(const struct checkpoints *checkpoints)
     struct checkpoint *middle = after ? unnamed(after->next) : NULL;
     struct checkpoint *before = middle ? unnamed(middle->next) : NULL;
 
-    if (before && after->evaluation > middle->evaluation + LIMIT_HISTORY &&
+    // an outcome that is adopted may be older than what was there before
+    if (before && checkpoints->newest->evaluation >= after->evaluation &&
+        after->evaluation > middle->evaluation + LIMIT_HISTORY &&
         middle->evaluation > before->evaluation + LIMIT_HISTORY)
         return middle;
     return NULL;

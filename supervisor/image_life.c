@@ -163,13 +163,21 @@ static void fail_forced(struct call *call)
 {
     struct buf text = BUF_EMPTY;
 
-    buf_printf(&text,
-               "[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED\nThe evaluation was "
-               "stopped at its time limit of %g s, by the end of the programs "
-               "that it had started. The argument timeout changes the limit "
-               "for one call, configure-limits for all calls. It "
-               "returned:\n%.*s",
-               (double)call->timeout_ms / 1000, STR_ARG(buf_view(&call->text)));
+    if (call->why == STOP_INPUT)
+        buf_printf(&text,
+                   "[ERROR] ECL-MCP:EVALUATION-INTERRUPTED\nThe evaluation was "
+                   "stopped: nobody typed the line that it reads within %d s. "
+                   "It returned:\n%.*s",
+                   LIMIT_INPUT_MS / 1000, STR_ARG(buf_view(&call->text)));
+    else
+        buf_printf(
+            &text,
+            "[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED\nThe evaluation was "
+            "stopped at its time limit of %g s, by the end of the programs "
+            "that it had started. The argument timeout changes the limit "
+            "for one call, configure-limits for all calls. It "
+            "returned:\n%.*s",
+            (double)call->timeout_ms / 1000, STR_ARG(buf_view(&call->text)));
     buf_release(&call->text);
     call->text = text;
     call->error = true;
@@ -219,6 +227,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
+    else if (death->killed && call && call->why == STOP_INPUT)
+        buf_printf(text,
+                   "did not stop when nobody had typed the line that it reads "
+                   "within %d s and was killed",
+                   LIMIT_INPUT_MS / 1000);
     else if (death->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));

@@ -75,8 +75,9 @@ static struct call *running(const struct session *session)
 
 bool stop_was_forced(const struct session *session, const struct call *call)
 {
-    return call->stopping && call->why == STOP_TIME && !call->error &&
-           session->image.stop.stage >= STAGE_FORCED;
+    return call->stopping &&
+           (call->why == STOP_TIME || call->why == STOP_INPUT) &&
+           !call->error && session->image.stop.stage >= STAGE_FORCED;
 }
 
 struct call *stop_freeing(const struct session *session)

@@ -124,6 +124,16 @@ static void named_ones_stay_and_count_for_no_other(void **state)
     KEPT(1201, 1200, 801, 800, 400, 1);
 }
 
+static void older_outcome_ends_no_other(void **state)
+{
+    (void)state;
+    add(1, "");
+    add(400, "");
+    add(800, "");
+    add(500, "");
+    KEPT(500, 800, 400, 1);
+}
+
 static void oldest_goes_when_there_are_too_many(void **state)
 {
     (void)state;
@@ -141,6 +151,7 @@ int main(void)
         TEST(copy_that_is_passed_loses_its_socket),
         TEST(more_than_the_history_must_lie_on_both_sides),
         TEST(named_ones_stay_and_count_for_no_other),
+        TEST(older_outcome_ends_no_other),
         TEST(oldest_goes_when_there_are_too_many),
     };
 
