@@ -10,6 +10,10 @@
 (defconstant +watched-places+ 20
   "Places that are watched together.")
 
+(defconstant +milliseconds-to-answer+ 500
+  "Milliseconds that a replay which is stopped at its limit has to freeze and to
+answer, on a busy machine, too; at most half of its time, at least a tenth.")
+
 (defconstant +watched-functions+ 1000
   "Functions around whose calls places are looked at.")
 
@@ -291,7 +295,10 @@ the session."
       ;; after the whole time nobody waits: so the stack is frozen, and what was
       ;; seen is shown
       (setf *time-limit* time-limit)
-      (interrupt-after (floor (* 9 time-limit) 10)))
+      (interrupt-after (- time-limit
+                          (max (floor time-limit 10)
+                               (min +milliseconds-to-answer+
+                                    (floor time-limit 2))))))
     (dispatch "replay-evaluation" arguments))
   (values))
 
