@@ -197,7 +197,8 @@ static enum status read_one(const struct tool_request *request,
 
     file->skipped = NULL;
     if (result != FILES_OK && !(result == FILES_MISSING && sent)) {
-        file->skipped = "it is too large or cannot be read";
+        if (result != FILES_MISSING) // gone, or not in the workspace yet
+            file->skipped = "it is too large or cannot be read";
         return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
     }
     *bytes += sent ? unsaved->text.n : content.bytes.n;
