@@ -77,8 +77,8 @@ static struct checkpoint *unnamed(struct checkpoint *checkpoint)
    and the oldest. */
 static struct checkpoint *passed(const struct checkpoints *checkpoints)
 {
-    struct checkpoint *newest = unnamed(checkpoints->newest);
-    struct checkpoint *after = newest ? unnamed(newest->next) : NULL;
+    // the newest one may be named: an undo can go back to that as well
+    struct checkpoint *after = unnamed(checkpoints->newest->next);
     struct checkpoint *middle = after ? unnamed(after->next) : NULL;
     struct checkpoint *before = middle ? unnamed(middle->next) : NULL;
 
