@@ -21,6 +21,10 @@
    each of its members would cost the square of their number. */
 #define STOPPED_GROUPS 16
 
+/* Parents that are looked at for one process: evaluated code that forks may put
+   some between it and the keeper, and they may end meanwhile. */
+#define PARENTS 64
+
 /* A family so many times as large as it may be is crowded, even if most of it
    should have ended. */
 #define SURELY 4
@@ -264,6 +268,25 @@ void family_find(struct family *family, pid_t root,
     struct walk walk = {.spared = spared, .most = SIZE_MAX};
 
     go(family, root, &walk);
+}
+
+bool family_descends(pid_t pid, pid_t root)
+{
+    pid_t at = pid;
+    int64_t start;
+
+    for (int looks = 0; looks < PARENTS; looks++) {
+        pid_t child = at;
+
+        if (!linux_find(child, &at, &start)) {
+            if (child == pid)
+                return false;
+            at = pid; // its parent has just ended: it has another one now
+        } else if (at == root) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool family_is_crowded(pid_t root, const struct family_spared *spared,

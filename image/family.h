@@ -40,6 +40,10 @@ void family_find(struct family *family, pid_t root,
                  const struct family_spared *spared);
 void family_release(struct family *family);
 
+/* Whether PID, which lives, is one of the descendants of ROOT, whoever its
+   parent is now: ancestors may end while they are looked at. */
+bool family_descends(pid_t pid, pid_t root);
+
 /* Whether the family of ROOT has more than MOST processes, SPARED ones and
    those that have ended not counted; *N: how many there are, if not more, with
    those that have ended and wait to be noticed by their parents. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/family.h"
 #include "image/linux.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/state.h"
@@ -31,10 +32,6 @@
 
 /* Milliseconds after which a failed copy is tried again. */
 #define RETRY_MS 1000
-
-/* How many ancestors of a copy are examined: evaluated code that forks may put
-   some between it and the keeper. */
-#define GENERATIONS 16
 
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
@@ -118,20 +115,6 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
-/* Whether process PID was started by SESSION, whoever its parent is now. */
-static bool is_descendant(const struct session *session, pid_t pid)
-{
-    int64_t start = 0;
-
-    for (int generations = 0; generations < GENERATIONS; generations++) {
-        if (!linux_find(pid, &pid, &start))
-            return false;
-        if (pid == session->image.keeper_pid)
-            return true;
-    }
-    return false;
-}
-
 /* Whether process PID can be a copy of the image of SESSION, as the image says:
    we are going to signal it and to spare it when the image dies, and evaluated
    code may say anything. A program that code has started is none; its keeper is
@@ -146,7 +129,7 @@ static bool is_copy(const struct supervisor *s, const struct session *session,
     if (!linux_find(getpid(), &parent, start))
         return true;
     return pid > 1 && !is_known(s, pid) && linux_find(pid, &parent, start) &&
-           is_descendant(session, pid) &&
+           family_descends(pid, session->image.keeper_pid) &&
            linux_is_fork(pid, session->image.keeper_pid);
 }
 

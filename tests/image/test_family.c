@@ -16,6 +16,14 @@
 #include "support/check.h"
 #include "support/imagehost.h"
 
+/* Waits to be killed; should the test fail, this ends by itself. */
+static NO_RETURN void wait_for_kill(void)
+{
+    (void)alarm(HOST_PATIENCE_MS / 1000);
+    for (;;)
+        (void)pause();
+}
+
 static void *wait_for_end(void *until)
 {
     char byte;
@@ -67,6 +75,66 @@ static void family_counts_without_first_threads(void **state)
     assert_int_equal(n, 0);
 }
 
+/* In a child: starts another one, tells READY its number, and ends when UNTIL
+   is closed. */
+static NO_RETURN void start_and_leave(int ready, int until)
+{
+    char byte;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        wait_for_kill();
+    (void)!write(ready, &pid, sizeof pid);
+    (void)!read(until, &byte, 1);
+    _exit(0);
+}
+
+/* Looks at a process all the time while its parent ends. */
+static void look_while_parent_ends(void)
+{
+    pid_t parent = 0;
+    pid_t pid = 0;
+    pid_t between;
+    int64_t start;
+    int ready[2];
+    int until[2];
+
+    assert_int_equal(pipe(ready), 0); // NOLINT: nothing is executed
+    assert_int_equal(pipe(until), 0); // NOLINT: nothing is executed
+    between = fork();
+    assert_true(between >= 0);
+    if (between == 0) {
+        (void)close(until[1]);
+        start_and_leave(ready[1], until[0]);
+    }
+    assert_int_equal(read(ready[0], &pid, sizeof pid), sizeof pid);
+    assert_true(pid > 0);
+    (void)close(until[1]);
+    while (parent != getpid()) {
+        assert_true(family_descends(pid, getpid()));
+        assert_true(linux_find(pid, &parent, &start));
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(waitpid(between, NULL, 0), between);
+    assert_false(family_descends(pid, getpid()));
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    (void)close(until[0]);
+}
+
+/* A copy is known by its descent, and whoever made it ends at that moment. */
+static void descent_is_known_while_parents_end(void **state)
+{
+    enum { TRIES = 500 };
+
+    (void)state;
+    linux_adopt_orphans();
+    for (int i = 0; i < TRIES; i++)
+        look_while_parent_ends();
+    assert_false(family_descends(getppid(), getpid()));
+}
+
 /* In a child: starts two others, and these again, GENERATIONS deep. Each tells
    READY, which stays open as long as one of them lives. */
 static NO_RETURN void start_tree(int ready, int generations)
@@ -77,8 +145,7 @@ static NO_RETURN void start_tree(int ready, int generations)
             born = -1;
         }
     (void)!write(ready, "", 1);
-    for (;;)
-        (void)pause();
+    wait_for_kill();
 }
 
 /* Those whose parents have been killed on the way, too. */
@@ -149,8 +216,7 @@ static pid_t hold_memory(size_t size)
             _exit(1);
         memset(p, 1, size);
         (void)!write(ready[1], p, 1);
-        for (;;)
-            (void)pause();
+        wait_for_kill();
     }
     (void)close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -181,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(family_counts_without_first_threads),
+        cmocka_unit_test(descent_is_known_while_parents_end),
         cmocka_unit_test(family_is_killed_at_once),
         cmocka_unit_test(memory_is_looked_at_in_a_moment),
     };
