@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <ecl/ecl.h>
@@ -38,11 +39,12 @@ static struct tier {
     cl_object later;      /* a keyword */
     struct connection *connection;
     bool in_call;
-    bool compiles;    /* this process was started in the middle of a call, */
-    ptrdiff_t base;   /* and leaves it for this frame of Lisp's stack */
-    pid_t owner;      /* the live image */
-    pid_t self;       /* which has prepared a job */
-    int ends[2];      /* of its pipe; -1: there is none */
+    bool compiles;  /* this process was started in the middle of a call, */
+    ptrdiff_t base; /* and leaves it for this frame of Lisp's stack */
+    pid_t owner;    /* the live image */
+    pid_t self;     /* which has prepared a job */
+    pid_t between;  /* in the compiler: its first parent, which ends at once */
+    int ends[2];    /* of its pipe; -1: there is none */
     struct stat pipe; /* its identity: code can put others in its place */
     struct buf text;  /* what has come of the result */
     int64_t said[3];  /* what the supervisor knows */
@@ -205,15 +207,27 @@ static void end_group(int signal)
     (void)kill(0, SIGKILL);
 }
 
-/* In the process that compiles: it belongs to nobody, reports to the pipe, and
-   can be killed. */
+/* In the process that compiles: waits until the keeper has adopted it, and from
+   then on does not outlive that. Nobody else might end it who knows of it, and
+   when it was stopped, it does not end by itself. */
+static void belong_to_keeper(void)
+{
+    const struct timespec pause = {0, 1000 * 1000};
+
+    while (getppid() == tier.between)
+        (void)nanosleep(&pause, NULL); // a signal only shortens it
+    linux_signal_on_orphaned(SIGKILL);
+}
+
+/* In the process that compiles: it belongs to no image, reports to the pipe,
+   and can be killed. */
 static NO_RETURN void compile(void)
 {
     const int result = STDERR_FILENO + 1;
     sigset_t none;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    linux_set_name(NAME_COMPILER);
+    belong_to_keeper();
     // what stops its group must not stop the copy, or the image once woken; the
     // system weighs sessions against each other, and the image's must not pay
     if (setsid() < 0)
@@ -259,6 +273,8 @@ static void start_compiler(void)
     pid_t pid = fork();
 
     if (pid == 0) {
+        linux_set_name(NAME_COMPILER); // and that of the second one
+        tier.between = getpid();
         if (fork() == 0) {
             if (tier.in_call)
                 leave_call();

@@ -12,6 +12,10 @@
   "Precompiled headers in the cache of one ECL, of 14 MB each: one for each C
 compiler and each set of its flags. The oldest go first.")
 
+(defconstant +start-objects-kept+ 8
+  "Objects with lines that start a file beside one precompiled header: one for each
+way in which ECL is told to start a file. The oldest go first.")
+
 (defvar *headers* '()
   "The precompiled headers that this process knows, as (FLAGS . FILE): the list
 of flags for the C compiler, and the header, or NIL when there is none.")
@@ -47,13 +51,17 @@ the headers."
             (file-version (ecl-header))
             (file-version #p"/usr/include/stdio.h"))))
 
+(defun surplus-files (pattern kept)
+  "Returns the oldest files that fit PATTERN, without which there is room for one
+more of KEPT."
+  (nthcdr (1- kept) (sort (directory pattern) #'> :key #'file-time)))
+
 (defun forget-old-headers (root)
   "Deletes precompiled headers in ROOT until there is room for one more."
-  (loop for file in (nthcdr (1- +headers-kept+)
-                            (sort (directory (format nil "~a*/ecl.h.gch" root))
-                                  #'> :key #'file-time))
-        do (delete-directory-and-files
-            (namestring (make-pathname :name nil :type nil :defaults file)))))
+  (dolist (file (surplus-files (format nil "~a*/ecl.h.gch" root)
+                               +headers-kept+))
+    (delete-directory-and-files
+     (namestring (make-pathname :name nil :type nil :defaults file)))))
 
 (defun text-number (text)
   "Returns a number that differs for different strings TEXT, nearly always."
@@ -107,8 +115,9 @@ made or not, or NIL when there is no place for it."
   "True when HEADER is precompiled."
   (file-kind (concatenate 'string header ".gch")))
 
-(defun forget-interrupted-headers (header)
-  "Deletes what processes have left that were ended while they made HEADER."
+(defun forget-interrupted (header)
+  "Deletes what processes have left that were ended while they made HEADER or an
+object beside it. Whoever makes one has the lock."
   (dolist (file (directory (format nil "~anew-*/"
                                    (namestring (make-pathname
                                                 :name nil :type nil
@@ -135,7 +144,7 @@ that when WAIT is true."
                           (lambda ()
                             (unless (header-made-p header)
                               (forget-old-headers (headers-root))
-                              (forget-interrupted-headers header)
+                              (forget-interrupted header)
                               (make-header header compiler flags)))))
 
 (defun find-header (compiler flags)
@@ -190,8 +199,8 @@ NIL when it is not made yet."
 
 (defvar *start-objects* '()
   "The objects with lines that start a file, taken and not linked yet: the name of
-each, the names that START-FUNCTIONS returns, and a function that makes it again
-by itself, as a list.")
+each, the names that START-FUNCTIONS returns, the object in the cache, and a function
+that makes it without that, as a list.")
 
 (defvar *start-objects-lock* (make-lock)
   "Held while *START-OBJECTS* is changed: ECL lets threads build at once.")
@@ -258,15 +267,30 @@ processes see all of it or nothing."
                                         (list "-c" source "-o" made))))
             (rename-native-file made object))))))
 
+(defun make-start-object-once (object text compiler flags header)
+  "Makes OBJECT of TEXT by COMPILER with FLAGS and HEADER, unless another process has
+done so, which is waited for."
+  (call-with-headers-lock
+   t
+   (lambda ()
+     (unless (file-kind object)
+       (forget-interrupted header)
+       (mapc #'delete-file
+             (surplus-files (format nil "~astart-*.o"
+                                    (directory-namestring header))
+                            +start-objects-kept+))
+       (make-start-object object text
+                          (append flags (list "-include" header))
+                          compiler)))))
+
 (defun start-object (compiler flags header text)
   "Returns the name of the object with the lines TEXT, made now by COMPILER with
 FLAGS and HEADER if it is missing, or NIL."
   (let ((object (format nil "~astart-~36r.o" (directory-namestring header)
                         (text-number text))))
-    (and (or (file-kind object)
-             (make-start-object object text
-                                (append flags (list "-include" header))
-                                compiler))
+    (unless (file-kind object)
+      (make-start-object-once object text compiler flags header))
+    (and (file-kind object)
          object)))
 
 (defun take-start-object (compiler flags header arguments again)
@@ -283,11 +307,7 @@ makes it without that. True on success."
                           (start-object compiler flags header
                                         (renamed-start text (first names))))))
         (when (and object (copy-native-file object output))
-          (note-start-object output
-                             (list names
-                                   (lambda ()
-                                     (ignore-errors (delete-file object))
-                                     (funcall again))))
+          (note-start-object output (list names object again))
           t)))))
 
 (defun start-flags (names)
@@ -305,20 +325,23 @@ of NAMES, as START-FUNCTIONS returns them, or fails."
 (defun call-linker (program arguments call)
   "Calls CALL, which runs PROGRAM with ARGUMENTS. If that links what the process will
 load, it is told which function starts the file; if that fails, or it is anything
-else, the object that starts the file is made as ECL wants it."
+else, the object that starts the file is made as ECL wants it. When that helps, the
+one in the cache was damaged, and is deleted."
   (let* ((shared (find "-shared" arguments :test #'string=))
          (quick (if shared (without-own-libraries arguments) arguments))
          (start (some (lambda (argument) (note-start-object argument nil))
                       arguments)))
-    (destructuring-bind (&optional object names again) start
+    (destructuring-bind (&optional output names object again) start
       (flet ((link-again ()
-               (when object
+               (when output
                  (funcall again))
                (funcall call program quick)))
-        (if (and object shared)
+        (if (and output shared)
             (handler-case
                 (funcall call program (append quick (start-flags names)))
-              (error () (link-again)))
+              (error ()
+                (multiple-value-prog1 (link-again)
+                  (ignore-errors (delete-file object)))))
             (link-again))))))
 
 (defun call-c-compiler (program arguments call)

@@ -10,7 +10,7 @@ check='libcmocka-dev cl-fiveam cl-rt cl-ptester cl-alexandria cl-flexi-streams
 cl-anaphora cl-base64 cl-split-sequence cl-global-vars cl-iterate
 cl-named-readtables cl-parse-number cl-puri cl-trivial-garbage patch
 clang clang-tidy clang-format libclang-rt-dev git tmux texinfo
-elpa-package-lint elpa-relint dbus-daemon'
+elpa-package-lint elpa-relint dbus-daemon procps'
 # Tests skip what needs these where they are missing.
 may='elpa-company elpa-evil elpa-magit slime xvfb xdotool imagemagick fonts-dejavu-core'
 

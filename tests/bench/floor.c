@@ -30,7 +30,7 @@ static const char LISP[] =
     " :element-type 'base-char)))"
     " (loop (let ((form (read in nil in)))"
     " (when (eq form in) (ext:quit 0))"
-    " (prin1 (eval form) out) (finish-output out))))";
+    " (prin1 (eval form) out) (terpri out) (finish-output out))))";
 
 enum { CLIENT, SOCKET, OUT, ERR, FDS };
 
@@ -128,6 +128,21 @@ static bool note(const char *code, size_t n, const char *answer, size_t size)
     return write_all(log_file, line, n + REST + 1);
 }
 
+/* Receives a value, a line, into ROOM without its end; its bytes, or 0. */
+static size_t receive_value(char *room, size_t size)
+{
+    size_t n = 0;
+
+    while (n == 0 || room[n - 1] != '\n') {
+        size_t more = n < size ? receive(SOCKET, room + n, size - n) : 0;
+
+        if (more == 0)
+            return 0;
+        n += more;
+    }
+    return n - 1;
+}
+
 /* Answers ID with TEXT of N bytes. */
 static bool answer(long id, const char *text, size_t n)
 {
@@ -165,7 +180,7 @@ static bool take(char *line)
     *end = '\n';
     if (!write_all(fds[SOCKET].fd, code, (size_t)(end + 1 - code)))
         return false;
-    n = receive(SOCKET, value, sizeof value);
+    n = receive_value(value, sizeof value);
     return n > 0 && answer(number, value, n) &&
            note(code, (size_t)(end - code), value, n);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/linux.h"
 #include "supervisor/front.h"
 #include "supervisor/input.h"
 #include "supervisor/restore.h"
@@ -143,7 +144,8 @@ static void restore_waits_for_a_copy(void **state)
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     pid = fork();
-    if (pid == 0) {
+    if (pid == 0) { // should the test fail, it ends when that does
+        linux_signal_on_orphaned(SIGKILL);
         (void)pause();
         _exit(0);
     }
