@@ -222,6 +222,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    "sent an answer of more than %u bytes, the limit, and was "
                    "ended",
                    LIMIT_OUTPUT_KEPT);
+    else if (death->silent)
+        buf_printf(text,
+                   "did not make the copy for which a call waited within %d s "
+                   "and was killed",
+                   LIMIT_TIMEOUT_MS / 1000);
     else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -456,10 +461,8 @@ static void note_crowded(struct session *session,
     image_life_lost(session, now);
 }
 
-/* The keeper was killed: nobody else adopts and counts what the session starts.
-   The zygote, or this process, ends what it had. */
-static void note_keeper_lost(struct supervisor *s, struct session *session,
-                             int64_t now)
+void image_life_lose_keeper(struct supervisor *s, struct session *session,
+                            int64_t now)
 {
     struct image_process *image = &session->image;
 
@@ -495,5 +498,5 @@ void image_life_read_keeper(struct supervisor *s, struct session *session,
             session->image.unsettled = false;
     }
     if (session->image.keeper >= 0 && status != ST_MISSING)
-        note_keeper_lost(s, session, now);
+        image_life_lose_keeper(s, session, now);
 }

@@ -31,6 +31,11 @@ void image_life_read(struct supervisor *s, struct session *session,
 void image_life_read_keeper(struct supervisor *s, struct session *session,
                             int64_t now);
 
+/* The keeper was killed: nobody else adopts and counts what the session starts.
+   The zygote, or this process, ends what it had. */
+void image_life_lose_keeper(struct supervisor *s, struct session *session,
+                            int64_t now);
+
 /* Keeper or zygote has said which process the image is, or that there is none
    (CONTROL_OPENED). */
 void image_life_note_opened(struct supervisor *s, struct session *session,

@@ -107,6 +107,8 @@ void image_process_end_family(struct image_process *image)
 {
     watch_drop(&image->watches[CONTROL_KEEPER]);
     close_fd(&image->keeper); // by this it knows
+    if (image->keeper_pid > 0)
+        (void)kill(image->keeper_pid, SIGCONT); // somebody may have stopped it
     image->keeper_pid = 0;
 }
 

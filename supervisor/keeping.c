@@ -28,6 +28,7 @@ void keeping_disconnect(struct keeping *keeping)
     keeping->copy.arrived = false;
     keeping->number = 0;
     keeping->held = false;
+    keeping->call = 0; // a copy that is made later is not the one it waits for
     frozen_errors_drop_outcome(&keeping->frozen);
 }
 

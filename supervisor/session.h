@@ -22,6 +22,21 @@
 #include "supervisor/keeping.h"
 #include "supervisor/notices.h"
 
+/* What a session waits for besides its code (patience.h). */
+enum awaited {
+    AWAITED_NOTHING,
+    AWAITED_COPY,    /* its image must make one for a call */
+    AWAITED_KEEPER,  /* it must end what an earlier image has left */
+    AWAITED_OPENING, /* of its image */
+};
+
+struct patience {
+    enum awaited what;
+    uint64_t token; /* which one of its kind */
+    int64_t since;
+    bool nudged; /* the process was told to continue */
+};
+
 struct session {
     struct session *next;
     char name[LIMIT_SESSION_NAME + 1];
@@ -40,6 +55,7 @@ struct session {
                            call was refused because of that */
     struct keeping keeping;
     struct notices notices;
+    struct patience patience;
     bool awake;                 /* it is in the list of those with work */
     struct session *next_awake; /* in that list */
 };

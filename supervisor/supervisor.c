@@ -19,6 +19,7 @@
 #include "supervisor/image_life.h"
 #include "supervisor/input.h"
 #include "supervisor/intake.h"
+#include "supervisor/patience.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/progress.h"
 #include "supervisor/reading.h"
@@ -177,6 +178,7 @@ static int64_t deadline_of(const struct session *session)
     int64_t deadline = image_life_deadline(session);
 
     earlier(&deadline, stop_deadline(session));
+    earlier(&deadline, patience_deadline(session));
     earlier(&deadline, process_limit_deadline(session));
     earlier(&deadline, restore_deadline(session));
     earlier(&deadline, progress_deadline(session));
@@ -364,6 +366,7 @@ static void tend_sessions(struct supervisor *s, int64_t now)
          session = session->next_awake) {
         if (stop_tend(session, ending_concerns(s, session->calls.first), now))
             image_life_lost(session, now);
+        patience_tend(s, session, now);
         process_limit_tend(session, now);
         image_life_tend(s, session, now);
         restore_tend(s, session, now);

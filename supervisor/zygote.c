@@ -193,9 +193,7 @@ void zygote_tell_temporary(struct zygote *zygote, const char *temporary)
     send_temporary(zygote);
 }
 
-/* The process is lost. Starts a new one at once; when too many did not even get
-   ready, leaves that to a later call. */
-static void lost(struct zygote *zygote, const char *why, int64_t now)
+void zygote_lose(struct zygote *zygote, const char *why, int64_t now)
 {
     bool was_ready = zygote->ready;
 
@@ -232,7 +230,7 @@ void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
         (void)snprintf(why, sizeof why, "exit status %d",
                        WEXITSTATUS(wait_status));
     zygote->pid = 0;
-    lost(zygote, why, now_ms);
+    zygote_lose(zygote, why, now_ms);
 }
 
 /* The control socket has ended: the process is ending, or must. A process that
@@ -249,7 +247,7 @@ static void note_closed(struct zygote *zygote, int64_t now)
     if (pid < 0 ||
         (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)) {
         zygote->pid = 0;
-        lost(zygote, "it closed its connection or was killed", now);
+        zygote_lose(zygote, "it closed its connection or was killed", now);
         return;
     }
     zygote_note_exit(zygote, wait_status, now);
@@ -271,7 +269,7 @@ enum status zygote_receive(struct zygote *zygote,
         return ST_IO;
     }
     if (message->kind == CONTROL_READY && message->version != WIRE_VERSION) {
-        lost(zygote, "its version is not that of this program", now_ms);
+        zygote_lose(zygote, "its version is not that of this program", now_ms);
         return ST_IO;
     }
     if (message->kind == CONTROL_READY) {
@@ -286,7 +284,7 @@ enum status zygote_receive(struct zygote *zygote,
 void zygote_tend(struct zygote *zygote, int64_t now_ms)
 {
     if (zygote->control >= 0 && !zygote->ready && now_ms >= zygote->ready_by)
-        lost(zygote, "it did not start in time", now_ms);
+        zygote_lose(zygote, "it did not start in time", now_ms);
     if (!zygote->ready || zygote->covering == 0)
         return;
     if (zygote->covered_by == 0)
@@ -294,7 +292,7 @@ void zygote_tend(struct zygote *zygote, int64_t now_ms)
     if (now_ms < zygote->covered_by)
         return;
     zygote->uncovered++;
-    lost(zygote, "it did not cover new files in time", now_ms);
+    zygote_lose(zygote, "it did not cover new files in time", now_ms);
 }
 
 int64_t zygote_deadline(const struct zygote *zygote)

@@ -63,6 +63,10 @@ bool zygote_is_down(const struct zygote *zygote);
 /* Whether the process has ended, noticed yet or not. */
 bool zygote_is_gone(const struct zygote *zygote);
 
+/* The process is lost, and WHY. Starts a new one at once; when too many did not
+   even get ready, leaves that to a later call. */
+void zygote_lose(struct zygote *zygote, const char *why, int64_t now);
+
 /* Receives one control message. ST_MISSING: none has come. ST_IO: the process
    was lost, and a new one started. */
 enum status MUST_CHECK zygote_receive(struct zygote *zygote,

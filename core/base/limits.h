@@ -448,7 +448,7 @@
 #define LIMIT_ZYGOTE_TRIES 3
 #define LIMIT_ZYGOTE_RETRY_MS 2000
 
-/* Milliseconds within which the zygote must be ready. */
+/* Milliseconds in which the zygote must be ready, and it and keepers answer. */
 #define LIMIT_ZYGOTE_BOOT_MS 20000
 
 /* Milliseconds within which the zygote must have covered new files: until then

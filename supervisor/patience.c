@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* patience.c: see patience.h. */
+#include "supervisor/patience.h"
+
+#include <signal.h>
+
+#include "base/limits.h"
+#include "supervisor/adopted.h"
+#include "supervisor/image_life.h"
+#include "supervisor/state.h"
+
+/* Milliseconds after which a process that is late is told to continue. */
+#define LATE_MS 1000
+
+static int64_t limit_of(enum awaited what)
+{
+    return what == AWAITED_COPY ? LIMIT_TIMEOUT_MS : LIMIT_ZYGOTE_BOOT_MS;
+}
+
+/* What SESSION waits for, and in *TOKEN which one of its kind. */
+static enum awaited look(const struct session *session, uint64_t *token)
+{
+    const struct image_process *image = &session->image;
+    const struct call *call = session->calls.first;
+
+    *token = image->serial;
+    if (image->socket < 0 || image->dying)
+        return AWAITED_NOTHING;
+    if (image->pid <= 0)
+        return AWAITED_OPENING;
+    *token = (uint64_t)image->pid;
+    if (image->unsettled)
+        return AWAITED_KEEPER;
+    *token = session->keeping.number;
+    // nobody waits for copies that are made aside; code has its time limit
+    return call && call->ours && session->calls.sent == 0 &&
+                   session->keeping.number
+               ? AWAITED_COPY
+               : AWAITED_NOTHING;
+}
+
+/* The process that SESSION waits for. A keeper that waits for its session is
+   known to the zygote only. */
+static pid_t find_process(const struct supervisor *s,
+                          const struct session *session)
+{
+    switch (session->patience.what) {
+    case AWAITED_COPY:
+        return session->image.pid;
+    case AWAITED_KEEPER:
+        return session->image.keeper_pid;
+    case AWAITED_OPENING:
+        return s->zygote.pid;
+    case AWAITED_NOTHING:
+        break;
+    }
+    return 0;
+}
+
+static void give_up(struct supervisor *s, struct session *session, int64_t now)
+{
+    switch (session->patience.what) {
+    case AWAITED_COPY:
+        session->image.death.silent = true;
+        image_life_lost(session, now);
+        break;
+    case AWAITED_KEEPER:
+        log_line(&s->config.log, LOG_WARN,
+                 "image: session %s: its keeper has not answered for %d s and "
+                 "is killed",
+                 session->name, LIMIT_ZYGOTE_BOOT_MS / 1000);
+        (void)kill(session->image.keeper_pid, SIGKILL); // may just have ended
+        image_life_lose_keeper(s, session, now);
+        break;
+    case AWAITED_OPENING:
+        // it has run nothing, and ends by this
+        image_process_end_family(&session->image);
+        session_disconnect(session);
+        zygote_lose(&s->zygote, "it did not open a session in time", now);
+        adopted_end(s);
+        break;
+    case AWAITED_NOTHING:
+        break;
+    }
+}
+
+void patience_tend(struct supervisor *s, struct session *session, int64_t now)
+{
+    struct patience *patience = &session->patience;
+    uint64_t token;
+    enum awaited what = look(session, &token);
+    pid_t pid;
+
+    if (what != patience->what || token != patience->token)
+        *patience = (struct patience){what, token, now, false};
+    if (what == AWAITED_NOTHING || now < patience_deadline(session))
+        return;
+    if (patience->nudged) {
+        give_up(s, session, now);
+        return;
+    }
+    patience->nudged = true;
+    pid = find_process(s, session);
+    if (pid > 0)
+        (void)kill(pid, SIGCONT); // one that is gone is noticed elsewhere
+}
+
+int64_t patience_deadline(const struct session *session)
+{
+    const struct patience *patience = &session->patience;
+
+    if (patience->what == AWAITED_NOTHING)
+        return -1;
+    return patience->since +
+           (patience->nudged ? limit_of(patience->what) : LATE_MS);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a session waits for besides its code has been stopped, with the real
+   zygote, keepers and images: no call waits for ever. Argument 1 of the program
+   is ecl-mcp-image. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image/family.h"
+#include "image/linux.h"
+#include "supervisor/state.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+#include "wire/wire.h"
+
+/* From now on SIGCONT makes this process wait for another signal. */
+#define BE_DEAF                                                                \
+    "(progn (si:call-cfun (si:find-foreign-symbol \"signal\" :default "        \
+    ":pointer-void 0) :pointer-void '(:int :pointer-void) (list 18 "           \
+    "(si:find-foreign-symbol \"pause\" :default :pointer-void 0)) :default) "  \
+    "nil)"
+
+static void send_operation(const char *session, uint64_t id,
+                           const char *operation, const char *name)
+{
+    struct buf frame;
+
+    host_begin(&frame, session, id, operation, 0);
+    if (name) {
+        wire_put_string(&frame, STR("name"));
+        wire_put_string(&frame, str_from(name));
+    }
+    host_send(&frame);
+}
+
+static void do_operation(const char *session, uint64_t id,
+                         const char *operation, const char *name)
+{
+    send_operation(session, id, operation, name);
+    host_wait(id);
+    host_expect_success();
+}
+
+static const struct session *find(const char *name)
+{
+    const struct session *session = state_find_session(host, str_from(name));
+
+    assert_non_null(session);
+    return session;
+}
+
+/* Stops PID, and sees that it is stopped: the control of every test here. */
+static void stop(pid_t pid)
+{
+    char path[64];
+    char line[256] = "";
+    FILE *file;
+
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int tries = 0; !strstr(line, ") T "); tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        host_turn(5);
+        file = fopen(path, "re");
+        assert_non_null(file);
+        assert_non_null(fgets(line, sizeof line, file));
+        (void)fclose(file); // was only read
+    }
+}
+
+/* *X* is 1, then "here" is taken, then it is 2. */
+static void prepare(void)
+{
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    do_operation("main", 2, "checkpoint-session", "here");
+    host_expect(3, "(setf *x* 2)", "=> 2");
+}
+
+/* --- Stopped once ------------------------------------------------------- */
+
+static void patience_wakes_a_keeper(void **state)
+{
+    (void)state;
+    prepare();
+    stop(find("main")->image.keeper_pid);
+    do_operation("main", 4, "restore-session", "here");
+    host_expect(5, "*x*", "=> 1");
+}
+
+static void patience_closes_with_a_stopped_keeper(void **state)
+{
+    pid_t image;
+    pid_t keeper;
+
+    (void)state;
+    prepare();
+    image = find("main")->image.pid;
+    keeper = find("main")->image.keeper_pid;
+    stop(keeper);
+    do_operation("main", 4, "close-session", NULL);
+    host_wait_gone(image);
+    host_wait_gone(keeper);
+}
+
+static void patience_wakes_the_zygote(void **state)
+{
+    (void)state;
+    prepare();
+    stop(host->zygote.pid);
+    // the first new session finds its keeper ready
+    for (uint64_t id = 4; id < 6; id++) {
+        char name[8];
+
+        (void)snprintf(name, sizeof name, "new%d", (int)id);
+        host_call_in(name, id, "(+ 1 2)");
+        host_wait(id);
+        host_expect_part("=> 3");
+    }
+}
+
+static void patience_wakes_an_image_to_be_copied(void **state)
+{
+    (void)state;
+    prepare();
+    stop(host_image_pid(4));
+    do_operation("main", 5, "checkpoint-session", "there");
+    host_expect(6, "*x*", "=> 2");
+}
+
+/* A copy that nobody asked for is under way when the image is stopped. */
+static void patience_undoes_behind_a_copy(void **state)
+{
+    (void)state;
+    prepare();
+    stop(host_image_pid(4));
+    for (int tries = 0; find("main")->keeping.number == 0; tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        host_turn(5);
+    }
+    do_operation("main", 5, "restore-session", "here");
+    host_expect(6, "*x*", "=> 1");
+}
+
+/* --- Stopped for ever --------------------------------------------------- */
+
+static pid_t wait_for_spare(void)
+{
+    for (int tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
+        struct family family = {NULL, 0, 0};
+        pid_t found = 0;
+
+        family_find(&family, host->zygote.pid, NULL);
+        for (size_t i = 0; i < family.n; i++) {
+            const struct session *session = host->sessions;
+
+            while (session && session->image.keeper_pid != family.list[i].pid)
+                session = session->next;
+            if (family.list[i].parent == host->zygote.pid && !session)
+                found = family.list[i].pid;
+        }
+        family_release(&family);
+        if (found > 0)
+            return found;
+        host_turn(5);
+    }
+    fail();
+    return 0;
+}
+
+/* An image that never makes a copy is replaced; so is a keeper that waits for
+   its session and does not take it. */
+static void patience_ends(void **state)
+{
+    pid_t image;
+
+    (void)state;
+    prepare();
+    host_call_in("other", 4, "(+ 1 2)");
+    host_wait(4);
+    host_expect(5, BE_DEAF, "=> NIL");
+    image = host_image_pid(6);
+    stop(image);
+    send_operation("main", 7, "checkpoint-session", "there");
+    stop(wait_for_spare());
+    host_call_in("new", 8, "(+ 1 3)");
+    host_wait(8);
+    assert_string_equal(host_answer.p, "=> 4");
+    host_wait_log("it did not open a session in time");
+    host_wait(7);
+    host_expect_part("The Lisp image did not make the copy for which a call "
+                     "waited within 30 s and was killed between two "
+                     "evaluations.\nSession main continues from the "
+                     "checkpoint");
+    host_expect_part("Checkpoint \"there\" taken after evaluation");
+    host_wait_gone(image);
+}
+
+/* A keeper that does not hear SIGCONT either: a debugger has stopped it. */
+static void patience_replaces_a_keeper(void **state)
+{
+    pid_t keeper;
+
+    (void)state;
+    prepare();
+    keeper = find("main")->image.keeper_pid;
+    if (ptrace(PTRACE_SEIZE, keeper, NULL, NULL) < 0) {
+        assert_int_equal(errno, EPERM); // not everybody may trace
+        skip();
+    }
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, keeper, NULL, NULL), 0);
+    assert_int_equal(waitpid(keeper, NULL, __WALL), keeper);
+    do_operation("main", 4, "restore-session", "here");
+    host_call(5, "(boundp '*x*)");
+    host_wait_log("its keeper has not answered for 20 s and is killed");
+    host_wait(5);
+    host_expect_part("lost the process that watches over it (its keeper)");
+    host_expect_part("=> NIL");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(patience_wakes_a_keeper),
+        TEST(patience_closes_with_a_stopped_keeper),
+        TEST(patience_wakes_the_zygote),
+        TEST(patience_wakes_an_image_to_be_copied),
+        TEST(patience_undoes_behind_a_copy),
+        TEST(patience_ends),
+        TEST(patience_replaces_a_keeper),
+    };
+
+    host_use(argc, argv);
+    return RUN_TESTS("patience", tests);
+}
