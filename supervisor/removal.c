@@ -40,9 +40,8 @@ static bool is_late(struct removal *removal)
     return removal->late;
 }
 
-/* Lets the user do everything in the folder NAME of PARENT. Without following a
-   link, which fchmodat(2) cannot do on all kernels. */
-static void unlock_folder(int parent, const char *name)
+/* Without following a link, which fchmodat(2) cannot do on all kernels. */
+void removal_make_readable(int parent, const char *name)
 {
     char path[48];
     struct stat status;
@@ -65,7 +64,7 @@ static DIR *open_folder(int parent, const char *name)
     DIR *folder;
     int fd;
 
-    unlock_folder(parent, name);
+    removal_make_readable(parent, name);
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     folder = fd < 0 ? NULL : fdopendir(fd);
     if (!folder && fd >= 0)
@@ -83,7 +82,7 @@ static void move_up(struct removal *removal, int parent, const char *name)
 {
     char to[32];
 
-    unlock_folder(parent, name); // else its ".." cannot be changed
+    removal_make_readable(parent, name); // else its ".." cannot be changed
     for (int i = 0; i < NAMES_TRIED; i++) {
         (void)snprintf(to, sizeof to, ".up-%lu", removal->name++);
         if (renameat(parent, name, removal->top, to) == 0)

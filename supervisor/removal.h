@@ -13,4 +13,8 @@
    the permissions that this needs. True: NAME is gone, or was not there. */
 bool removal_of_folder(int parent, const char *name, int64_t until_ms);
 
+/* Lets the user do everything in the folder NAME of PARENT, if it is the user's
+   own. */
+void removal_make_readable(int parent, const char *name);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* temporary.c: see temporary.h. Whoever has the lock of a folder may use or
-   remove it: a folder that is being made and one that is being removed cannot
-   be confused, for one of the two does not get the lock. */
+/* temporary.c: see temporary.h. Whoever has locked a folder may use or remove
+   it: a folder that is being made and one that is being removed cannot be
+   confused, for one of the two does not get the lock. */
 #include "supervisor/temporary.h"
 
 #include <dirent.h>
@@ -21,16 +21,14 @@
 #include "image/linux.h"
 #include "supervisor/removal.h"
 
-#define LOCK_NAME "lock"
-#define INSIDE "tmp"
-
 /* Random bytes of a name; names that are tried. */
 #define RANDOM_BYTES 8
 #define NAMES_TRIED 16
 
-/* Names that this process looks at before it starts a sweeper: most often there
-   is nothing to do, and a process takes longer than to read so many. */
-#define NAMES_LOOKED_AT 1000
+/* Folders that the server's loop looks at before it starts a sweeper: most
+   often those of a few supervisors that run, and a process takes longer than to
+   ask for so many locks. */
+#define FOLDERS_LOOKED_AT 32
 
 /* The sweeper runs while Lisp boots and must not slow that down. */
 #define SWEEPER_NICE 10
@@ -50,30 +48,27 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* The start of the names of this user's folders. */
-static void put_prefix(char name[TEMPORARY_NAME])
+/* The name of the folder in which those of this user's supervisors are, and
+   END. */
+static void put_common(char name[TEMPORARY_NAME], const char *end)
 {
-    (void)snprintf(name, TEMPORARY_NAME, "ecl-mcp-%u-", (unsigned)geteuid());
+    (void)snprintf(name, TEMPORARY_NAME, "ecl-mcp-%u%s", (unsigned)geteuid(),
+                   end);
 }
 
-/* Whether NAME may be the name of a folder of this user's supervisors, which
-   begins with PREFIX. */
-static bool is_ours(const char *name, const char *prefix)
+/* Whether NAME may be one that add_random has put to an empty one. */
+static bool is_random(const char *name)
 {
-    size_t n = strlen(prefix);
-
-    return strncmp(name, prefix, n) == 0 &&
-           strlen(name + n) == 2 * RANDOM_BYTES &&
-           strspn(name + n, "0123456789abcdef") == 2 * RANDOM_BYTES;
+    return strlen(name) == 2 * RANDOM_BYTES &&
+           strspn(name, "0123456789abcdef") == 2 * RANDOM_BYTES;
 }
 
-static bool make_name(char name[TEMPORARY_NAME])
+static bool add_random(char name[TEMPORARY_NAME])
 {
     unsigned char random[RANDOM_BYTES];
 
     if (!linux_random(random, sizeof random))
         return false;
-    put_prefix(name);
     for (size_t i = 0, n = strlen(name); i < RANDOM_BYTES; i++, n += 2)
         (void)snprintf(name + n, 3, "%02x", random[i]);
     return true;
@@ -81,58 +76,53 @@ static bool make_name(char name[TEMPORARY_NAME])
 
 /* --- The lock ------------------------------------------------------------- */
 
-/* Locks the folder FOLDER by the file in it, which is made if it is missing. A
-   descriptor; -1: another process has the lock, or it cannot be taken. */
-static int take_lock(int folder)
+/* Opens the folder NAME of PARENT if it is the user's own. -1: errno says why
+   not. */
+static int open_own(int parent, const char *name, struct stat *status)
 {
-    struct stat ours;
-    struct stat found;
-    int fd =
-        openat(folder, LOCK_NAME,
-               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-
-    // whoever removes the folder removes the file first
-    if (fd >= 0 &&
-        (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &ours) < 0 ||
-         fstatat(folder, LOCK_NAME, &found, AT_SYMLINK_NOFOLLOW) < 0 ||
-         ours.st_ino != found.st_ino || !S_ISREG(ours.st_mode)))
-        close_fd(&fd);
-    return fd;
-}
-
-/* Opens the folder NAME of PARENT if it is the user's own. */
-static int open_own(int parent, const char *name)
-{
-    struct stat status;
     int fd =
         openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd >= 0 && (fstat(fd, &status) < 0 || status.st_uid != geteuid()))
+    if (fd >= 0 && (fstat(fd, status) < 0 || status->st_uid != geteuid())) {
         close_fd(&fd);
+        errno = EPERM;
+    }
     return fd;
 }
 
-/* Removes the folder NAME, which FOLDER is open on and this process has locked,
-   from PARENT. */
-static void remove_locked(int parent, int folder, const char *name,
-                          int64_t until_ms)
+/* Locks the folder NAME of PARENT. A descriptor, whose end is that of the lock;
+   -1 with errno: EWOULDBLOCK when another process has it. */
+static int take_lock(int parent, const char *name)
 {
-    if (removal_of_folder(folder, INSIDE, until_ms) &&
-        unlinkat(folder, LOCK_NAME, 0) == 0)
-        (void)unlinkat(parent, name, AT_REMOVEDIR); // not if it has more
+    struct stat ours;
+    struct stat found;
+    int fd = open_own(parent, name, &ours);
+    int fault = 0;
+
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        fault = errno;
+    else if (fstatat(parent, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ||
+             ours.st_dev != found.st_dev || ours.st_ino != found.st_ino)
+        fault = ENOENT; // another process has removed it meanwhile
+    if (fault != 0)
+        close_fd(&fd);
+    errno = fault;
+    return fd;
 }
 
 /* --- What others have left ------------------------------------------------ */
 
 static void sweep_folder(int parent, const char *name, int64_t until_ms)
 {
-    int folder = open_own(parent, name);
-    int lock = folder < 0 ? -1 : take_lock(folder);
+    int lock;
 
+    removal_make_readable(parent, name); // code may have changed that
+    lock = take_lock(parent, name);
     if (lock >= 0)
-        remove_locked(parent, folder, name, until_ms);
+        (void)removal_of_folder(parent, name, until_ms); // or the next one does
     close_fd(&lock);
-    close_fd(&folder);
 }
 
 /* Opens the folder PARENT to read its names. NULL: it cannot be. */
@@ -150,36 +140,71 @@ void temporary_sweep(int parent, int64_t until_ms)
 {
     DIR *folder = open_names(parent);
     const struct dirent *entry;
-    char prefix[TEMPORARY_NAME];
 
-    put_prefix(prefix);
     while (folder && now_ms() < until_ms && (entry = readdir(folder)))
-        if (is_ours(entry->d_name, prefix))
+        if (is_random(entry->d_name))
             sweep_folder(parent, entry->d_name, until_ms);
     if (folder)
         (void)closedir(folder); // was only read
 }
 
-/* Whether something may be left: a folder of another supervisor, which may
-   still run, or too many names to look at here. */
+/* The same with what was left where another user had taken the name of the
+   common folder: in folders of BASE with longer names. */
+static void sweep_alone(int base, int64_t until_ms)
+{
+    DIR *folder = open_names(base);
+    const struct dirent *entry;
+    char start[TEMPORARY_NAME];
+    struct stat status;
+    size_t n;
+
+    put_common(start, "-");
+    n = strlen(start);
+    while (folder && now_ms() < until_ms && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+        int parent = strncmp(name, start, n) == 0 && is_random(name + n)
+                         ? open_own(base, name, &status)
+                         : -1;
+
+        if (parent < 0)
+            continue;
+        temporary_sweep(parent, until_ms);
+        (void)unlinkat(base, name, AT_REMOVEDIR); // if nothing is in it
+        close_fd(&parent);
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+}
+
+/* Whether the folder NAME of PARENT is that of a supervisor that runs. */
+static bool is_in_use(int parent, const char *name)
+{
+    int lock = take_lock(parent, name);
+    bool used = lock < 0 && errno == EWOULDBLOCK;
+
+    close_fd(&lock);
+    return used;
+}
+
+/* Whether something may be left: a folder of a supervisor that no longer runs,
+   or too many to look at here. */
 static bool may_be_left(const struct temporary *temporary)
 {
     DIR *folder = open_names(temporary->parent);
     const struct dirent *entry = NULL;
-    char prefix[TEMPORARY_NAME];
-    bool found = false;
+    bool found = temporary->alone;
     int n = 0;
 
-    put_prefix(prefix);
-    while (folder && !found && n < NAMES_LOOKED_AT &&
+    while (folder && !found && n < FOLDERS_LOOKED_AT &&
            (entry = readdir(folder))) {
-        found = is_ours(entry->d_name, prefix) &&
-                strcmp(entry->d_name, temporary->name) != 0;
+        found = is_random(entry->d_name) &&
+                strcmp(entry->d_name, temporary->name) != 0 &&
+                !is_in_use(temporary->parent, entry->d_name);
         n++;
     }
     if (folder)
         (void)closedir(folder); // was only read
-    return found || n == NAMES_LOOKED_AT;
+    return found || n == FOLDERS_LOOKED_AT;
 }
 
 /* In a process of its own: nobody waits until much is removed. */
@@ -187,6 +212,7 @@ void temporary_clean(struct temporary *temporary)
 {
     pid_t parent = getpid();
     pid_t pid = -1;
+    int64_t until;
 
     if (temporary->path[0] != '\0' && may_be_left(temporary))
         pid = fork();
@@ -199,10 +225,15 @@ void temporary_clean(struct temporary *temporary)
     if (getppid() != parent)
         _exit(0);
     // the pipes to the client must not stay open here
-    if (dup2(temporary->parent, STDIN_FILENO) < 0)
+    if (dup2(temporary->alone ? temporary->base : temporary->parent,
+             STDIN_FILENO) < 0)
         _exit(1);
     linux_close_from(STDIN_FILENO + 1);
-    temporary_sweep(STDIN_FILENO, now_ms() + LIMIT_TEMPORARY_SWEEP_MS);
+    until = now_ms() + LIMIT_TEMPORARY_SWEEP_MS;
+    if (temporary->alone)
+        sweep_alone(STDIN_FILENO, until);
+    else
+        temporary_sweep(STDIN_FILENO, until);
     _exit(0);
 }
 
@@ -230,25 +261,74 @@ static void stop_sweeper(struct temporary *temporary)
 
 /* --- The folder of this supervisor ---------------------------------------- */
 
+/* Opens the folder for those of this user's supervisors, which is made if it is
+   missing. A folder that others have made, or a link, is left alone: a name of
+   this supervisor's own serves. False: errno says why not. */
+static bool open_parent(struct temporary *temporary)
+{
+    struct stat status;
+
+    put_common(temporary->common, "");
+    for (int i = 0; i < NAMES_TRIED; i++) {
+        if (mkdirat(temporary->base, temporary->common, 0700) < 0 &&
+            errno != EEXIST)
+            return false;
+        temporary->parent =
+            open_own(temporary->base, temporary->common, &status);
+        if (temporary->parent >= 0 && ((status.st_mode & 07777) == 0700 ||
+                                       fchmod(temporary->parent, 0700) == 0))
+            return true;
+        close_fd(&temporary->parent);
+        if (errno == ENOENT)
+            continue; // another supervisor that ended has removed it
+        put_common(temporary->common, "-");
+        temporary->alone = true;
+        if (!add_random(temporary->common))
+            return false;
+    }
+    return false;
+}
+
 /* Makes a folder in the parent and locks it. False: errno says why not. */
 static bool make_folder(struct temporary *temporary)
 {
     for (int i = 0; i < NAMES_TRIED; i++) {
-        if (!make_name(temporary->name))
+        temporary->name[0] = '\0';
+        if ((temporary->parent < 0 && !open_parent(temporary)) ||
+            !add_random(temporary->name))
             return false;
         if (mkdirat(temporary->parent, temporary->name, 0700) < 0) {
-            if (errno == EEXIST)
-                continue;
+            if (errno == ENOENT)
+                close_fd(&temporary->parent); // it was removed, as above
+            else if (errno != EEXIST)
+                return false;
+            continue;
+        }
+        temporary->lock = take_lock(temporary->parent, temporary->name);
+        if (temporary->lock >= 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != ENOENT) {
+            int fault = errno; // the file system may not lock folders
+
+            (void)unlinkat(temporary->parent, temporary->name, AT_REMOVEDIR);
+            errno = fault;
             return false;
         }
-        temporary->folder = open_own(temporary->parent, temporary->name);
-        if (temporary->folder >= 0)
-            temporary->lock = take_lock(temporary->folder);
-        if (temporary->lock >= 0)
-            return mkdirat(temporary->folder, INSIDE, 0700) == 0;
-        close_fd(&temporary->folder); // another process is removing it
     }
     return false;
+}
+
+/* Removes the folder, until UNTIL_MS. */
+static void remove_folder(struct temporary *temporary, int64_t until_ms)
+{
+    if (temporary->lock >= 0)
+        (void)removal_of_folder(temporary->parent, temporary->name, until_ms);
+    close_fd(&temporary->lock);
+    close_fd(&temporary->parent);
+    if (temporary->base >= 0) // that of all, too, if it is empty
+        (void)unlinkat(temporary->base, temporary->common, AT_REMOVEDIR);
+    close_fd(&temporary->base);
+    temporary->path[0] = '\0';
 }
 
 /* Makes the folder below BASE. False: errno says why not. */
@@ -260,20 +340,16 @@ static bool make_below(struct temporary *temporary, const char *base)
 
     if (!realpath(base, real))
         return false;
-    temporary->parent =
+    temporary->base =
         open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (temporary->parent >= 0 && make_folder(temporary))
-        n = snprintf(temporary->path, sizeof temporary->path, "%s/%s/" INSIDE,
-                     strcmp(real, "/") == 0 ? "" : real, temporary->name);
+    if (temporary->base >= 0 && make_folder(temporary))
+        n = snprintf(temporary->path, sizeof temporary->path, "%s/%s/%s",
+                     strcmp(real, "/") == 0 ? "" : real, temporary->common,
+                     temporary->name);
     if (n > 0 && (size_t)n < sizeof temporary->path)
         return true;
     error = n > 0 ? ENAMETOOLONG : errno;
-    temporary->path[0] = '\0';
-    if (temporary->lock >= 0)
-        remove_locked(temporary->parent, temporary->folder, temporary->name, 0);
-    close_fd(&temporary->lock);
-    close_fd(&temporary->folder);
-    close_fd(&temporary->parent);
+    remove_folder(temporary, 0);
     errno = error;
     return false;
 }
@@ -283,7 +359,7 @@ void temporary_open(struct temporary *temporary, const struct log *log)
     const char *usual = getenv("TMPDIR");
     bool made = false;
 
-    *temporary = (struct temporary){.parent = -1, .folder = -1, .lock = -1};
+    *temporary = (struct temporary){.base = -1, .parent = -1, .lock = -1};
     if (usual && usual[0] == '/') {
         made = make_below(temporary, usual);
         if (!made)
@@ -302,12 +378,6 @@ void temporary_open(struct temporary *temporary, const struct log *log)
 void temporary_close(struct temporary *temporary)
 {
     stop_sweeper(temporary);
-    if (temporary->path[0] == '\0')
-        return;
-    remove_locked(temporary->parent, temporary->folder, temporary->name,
-                  now_ms() + LIMIT_TEMPORARY_END_MS);
-    close_fd(&temporary->lock);
-    close_fd(&temporary->folder);
-    close_fd(&temporary->parent);
-    temporary->path[0] = '\0';
+    if (temporary->path[0] != '\0')
+        remove_folder(temporary, now_ms() + LIMIT_TEMPORARY_END_MS);
 }

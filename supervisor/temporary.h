@@ -2,10 +2,10 @@
 /* temporary.h: the temporary folder of the images: a folder of one supervisor
    alone, so that code cannot change temporary files of other programs.
 
-   Below the user's temporary folder lies ecl-mcp-UID-RANDOM (mode 0700); in it
-   are "lock", which is locked as long as the supervisor runs, and "tmp", which
-   is TMPDIR for the images. What a supervisor that was killed has left there is
-   removed by the next one. */
+   Below the user's temporary folder lies ecl-mcp-UID (mode 0700), and in it a
+   folder for each supervisor, with a name of chance, which is TMPDIR for its
+   images and is locked as long as it runs. Only that folder is read to find
+   what a supervisor has left that was killed; the next one removes it. */
 #ifndef SUPERVISOR_TEMPORARY_H
 #define SUPERVISOR_TEMPORARY_H
 
@@ -19,11 +19,15 @@
 #define TEMPORARY_NAME 48
 
 struct temporary {
-    char path[SANDBOX_PATH];   /* TMPDIR for the images; "": there is none */
-    char name[TEMPORARY_NAME]; /* of the folder with the lock */
-    int parent;                /* the folder in which that lies, or -1 */
-    int folder;                /* with the lock, or -1 */
-    int lock;
+    char path[SANDBOX_PATH];     /* TMPDIR for the images; "": there is none */
+    char common[TEMPORARY_NAME]; /* of the folder for those of all supervisors,
+                                    which is in */
+    int base;                    /* the user's temporary folder, or -1 */
+    int parent;                  /* the common folder, or -1 */
+    char name[TEMPORARY_NAME];   /* of the folder in that */
+    int lock;                    /* open on it, which locks it */
+    bool alone;    /* another user has the name of the common folder: COMMON is
+                      this supervisor's own */
     pid_t sweeper; /* removes what others have left; 0: it has ended */
 };
 
@@ -42,8 +46,8 @@ bool temporary_note_exit(struct temporary *temporary, pid_t pid);
    removes the rest. Does nothing to one that is all zeros. */
 void temporary_close(struct temporary *temporary);
 
-/* Removes from the folder PARENT, until UNTIL_MS (monotonic, in milliseconds),
-   the folders of supervisors of this user that no longer run. */
+/* Removes from the common folder PARENT, until UNTIL_MS (monotonic, in
+   milliseconds), the folders of supervisors that no longer run. */
 void temporary_sweep(int parent, int64_t until_ms);
 
 #endif

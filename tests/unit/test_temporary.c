@@ -21,6 +21,7 @@
 static struct temporary temporary;
 static struct log silent;
 static char base[FOLDER_SIZE + 20];
+static char common[FOLDER_SIZE + 60]; // in it
 
 static int set_up(void **state)
 {
@@ -29,6 +30,8 @@ static int set_up(void **state)
         return -1;
     folder_run("mkdir base home && echo text >home/kept");
     (void)snprintf(base, sizeof base, "%s/base", folder);
+    (void)snprintf(common, sizeof common, "%s/ecl-mcp-%u", base,
+                   (unsigned)geteuid());
     return setenv("TMPDIR", base, 1);
 }
 
@@ -41,12 +44,15 @@ static int tear_down(void **state)
     return unsetenv("TMPDIR");
 }
 
-/* How many entries the folder of temporary folders has. */
-static int count_base(void)
+/* How many entries the folder of temporary folders has; of the user's temporary
+   folder, if that has none. */
+static int count(void)
 {
-    DIR *list = opendir(base);
+    DIR *list = opendir(common);
     int n = -2; // "." and ".."
 
+    if (!list)
+        list = opendir(base);
     assert_non_null(list);
     while (readdir(list))
         n++;
@@ -62,7 +68,7 @@ static void open_temporary(void)
 
 static void sweep(void)
 {
-    int fd = open(base, O_RDONLY | O_DIRECTORY);
+    int fd = open(common, O_RDONLY | O_DIRECTORY);
 
     assert_true(fd >= 0);
     temporary_sweep(fd, LATE);
@@ -102,17 +108,49 @@ static void temporary_folder_is_private(void **state)
 
     (void)state;
     open_temporary();
-    assert_int_equal(strncmp(temporary.path, base, strlen(base)), 0);
+    assert_int_equal(strncmp(temporary.path, common, strlen(common)), 0);
     assert_int_equal(stat(temporary.path, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
     (void)snprintf(outer, sizeof outer, "%s/..", temporary.path);
     assert_int_equal(stat(outer, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
-    (void)snprintf(outer, sizeof outer, "%s/../lock", temporary.path);
-    assert_int_equal(stat(outer, &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0600);
     temporary_close(&temporary);
-    assert_int_equal(count_base(), 0);
+    assert_int_equal(count(), 0);
+    assert_int_equal(access(common, F_OK), -1);
+    // what others could enter is closed to them, not used as it is
+    assert_int_equal(mkdir(common, 0700), 0);
+    assert_int_equal(chmod(common, 0777), 0);
+    open_temporary();
+    assert_int_equal(stat(common, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+}
+
+/* Whoever may write to the same folder could take the name. */
+static void temporary_folder_is_not_where_others_say(void **state)
+{
+    static const char *const there[] = {"ln -s ../home $n", "touch $n",
+                                        "ln -s nowhere $n", NULL};
+    char command[200];
+
+    (void)state;
+    for (size_t i = 0; there[i]; i++) {
+        (void)snprintf(command, sizeof command,
+                       "cd base && n=ecl-mcp-$(id -u) && %s", there[i]);
+        folder_run(command);
+        open_temporary();
+        assert_true(temporary.alone);
+        assert_int_equal(temporary.path[strlen(common)], '-');
+        leave_behind("touch left");
+        folder_run("test $(ls base | wc -l) = 3");
+        temporary_clean(&temporary);
+        assert_int_equal(waitpid(temporary.sweeper, NULL, 0),
+                         temporary.sweeper);
+        assert_true(temporary_note_exit(&temporary, temporary.sweeper));
+        folder_run("test $(ls base | wc -l) = 2");
+        temporary_close(&temporary);
+        folder_run("cd base && test -z \"$(ls ../home | grep -v kept)\" && "
+                   "test $(ls | wc -l) = 1 && rm ecl-mcp-*");
+    }
 }
 
 static void temporary_folder_needs_a_folder_to_be_in(void **state)
@@ -134,9 +172,9 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
 {
     (void)state;
     leave_behind("mkdir -p a/b && touch a/b/c");
-    assert_int_equal(count_base(), 1);
+    assert_int_equal(count(), 1);
     sweep();
-    assert_int_equal(count_base(), 0);
+    assert_int_equal(count(), 0);
     // the next supervisor does it, too
     leave_behind("touch x");
     open_temporary();
@@ -145,20 +183,28 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
     assert_int_equal(waitpid(temporary.sweeper, NULL, 0), temporary.sweeper);
     assert_true(temporary_note_exit(&temporary, temporary.sweeper));
     assert_false(temporary_note_exit(&temporary, 1));
-    assert_int_equal(count_base(), 1);
+    assert_int_equal(count(), 1);
 }
 
 static void temporary_folder_without_others_needs_no_sweeper(void **state)
 {
+    struct temporary others[2];
+
     (void)state;
-    folder_run("cd base && touch other ecl-mcp-$(id -u)-short");
+    folder_run("cd base && touch other ecl-mcp-$(id -u)-short && "
+               "seq 2000 | xargs touch"); // are not read
+    temporary_open(&others[0], &silent);
+    temporary_open(&others[1], &silent);
     open_temporary();
+    folder_run("cd base/ecl-mcp-$(id -u) && touch other 0123");
     temporary_clean(&temporary);
     assert_int_equal(temporary.sweeper, 0);
     // among so many names, the sweeper looks
-    folder_run("cd base && seq 1000 | xargs touch");
+    folder_run("cd base/ecl-mcp-$(id -u) && seq 32 | xargs touch");
     temporary_clean(&temporary);
     assert_true(temporary.sweeper > 0);
+    temporary_close(&others[0]);
+    temporary_close(&others[1]);
 }
 
 static void temporary_folder_in_use_is_not_swept(void **state)
@@ -168,18 +214,19 @@ static void temporary_folder_in_use_is_not_swept(void **state)
     run_inside("touch mine");
     sweep();
     run_inside("test -f mine");
-    // an interrupted start leaves no lock
-    folder_run("cd base && mkdir -m 700 ecl-mcp-$(id -u)-0123456789abcdef");
-    assert_int_equal(count_base(), 2);
+    // an interrupted start leaves no lock, and code what cannot be read
+    folder_run("cd base/ecl-mcp-$(id -u) && mkdir -m 700 0123456789abcdef && "
+               "mkdir -m 000 0123456789abcdee");
+    assert_int_equal(count(), 3);
     sweep();
-    assert_int_equal(count_base(), 1);
+    assert_int_equal(count(), 1);
     // other names are those of others, and links are not followed
-    folder_run("cd base && n=ecl-mcp-$(id -u) && mkdir $n-abc $n-"
-               "0123456789ABCDEF ecl-mcp-0x-0123456789abcdef other && "
-               "ln -s ../home $n-0123456789abcdef");
+    folder_run("cd base/ecl-mcp-$(id -u) && mkdir abc 0123456789ABCDEF "
+               "0x0123456789abcdef other && "
+               "ln -s ../../home 0123456789abcdef");
     sweep();
-    assert_int_equal(count_base(), 6);
-    folder_run("test -f home/kept && test ! -e home/lock");
+    assert_int_equal(count(), 6);
+    folder_run("test -f home/kept");
 }
 
 static void temporary_folder_full_of_traps_is_removed(void **state)
@@ -192,7 +239,7 @@ static void temporary_folder_full_of_traps_is_removed(void **state)
                "a/b/c/f 'new\nline' -- -f && chmod 000 closed/inner && "
                "chmod 500 a/b && chmod 000 a closed .up-1");
     temporary_close(&temporary);
-    assert_int_equal(count_base(), 0);
+    assert_int_equal(count(), 0);
     folder_run("test -f home/kept");
 }
 
@@ -214,9 +261,9 @@ static void temporary_folder_of_any_depth_is_removed(void **state)
         fd = next;
     }
     assert_int_equal(close(fd), 0);
-    assert_true(removal_of_folder(temporary.folder, "tmp", LATE));
+    assert_true(removal_of_folder(temporary.parent, temporary.name, LATE));
     temporary_close(&temporary);
-    assert_int_equal(count_base(), 0);
+    assert_int_equal(count(), 0);
 }
 
 static void removal_ends_in_time(void **state)
@@ -224,10 +271,10 @@ static void removal_ends_in_time(void **state)
     (void)state;
     open_temporary();
     run_inside("touch one");
-    assert_false(removal_of_folder(temporary.folder, "tmp", 0));
+    assert_false(removal_of_folder(temporary.parent, temporary.name, 0));
     run_inside("test -f one");
-    assert_true(removal_of_folder(temporary.folder, "none", LATE));
-    assert_true(removal_of_folder(temporary.folder, "tmp", LATE));
+    assert_true(removal_of_folder(temporary.parent, "none", LATE));
+    assert_true(removal_of_folder(temporary.parent, temporary.name, LATE));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -236,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(temporary_folder_is_private),
+        TEST(temporary_folder_is_not_where_others_say),
         TEST(temporary_folder_needs_a_folder_to_be_in),
         TEST(temporary_folder_of_a_killed_supervisor_is_swept),
         TEST(temporary_folder_without_others_needs_no_sweeper),
