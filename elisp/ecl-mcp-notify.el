@@ -57,7 +57,7 @@ Call OTHERWISE if it fails."
                                         (= 0 (process-exit-status process))))
                          (ecl-mcp--noting-errors "notification"
                            (funcall otherwise)))))))
-    (process-send-eof process)
+    (ignore-errors (process-send-eof process)) ; its end is the sentinel's
     (run-at-time ecl-mcp-notify--seconds nil
                  (lambda ()
                    (when (process-live-p process)

@@ -282,8 +282,8 @@ static void start_compiler(void)
         }
         _exit(0);
     }
-    if (pid > 0)
-        (void)waitpid(pid, NULL, 0); // it ends at once
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue; // it ends at once
     close_end(1);
 }
 

@@ -50,6 +50,7 @@ struct call {
     bool view;          /* its answer is what the image says, and no more */
     bool reads;         /* it changes nothing that a checkpoint would keep */
     bool sent;          /* to the image that is connected now */
+    bool heard;         /* an image has said something while it ran */
     bool retried;       /* an image ended before it had read the call */
     bool stopping;      /* somebody asked for its end, or its time is up */
     enum stop_why why;  /* when it is stopping */

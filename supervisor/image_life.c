@@ -258,7 +258,8 @@ static void describe_cause(const struct session *session, struct buf *text)
 
 /* Whether the first call was running when the image died. A lone call that the
    image had not even read goes to the next image, once: the death came first.
- */
+   What was unread may also have come after the call: its stop, or a line for
+   which it had asked. */
 static bool has_begun(struct session *session)
 {
     struct call *call = session->calls.first;
@@ -266,7 +267,7 @@ static bool has_begun(struct session *session)
     if (!call || !call->sent)
         return false;
     if (!session->image.death.unread || session->calls.sent > 1 ||
-        call->retried)
+        call->retried || call->stopping || call->heard)
         return true;
     call->retried = true;
     return false;

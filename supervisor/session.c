@@ -435,6 +435,7 @@ static enum status take_body(struct session *session, struct wire_head head,
         return take_kept(session, body);
     if (head.kind == WIRE_NATIVE)
         return image_process_take_native(&session->image, body);
+    call->heard = true;
     if (head.kind == WIRE_WANT) {
         call->input.wanted = call->input.supplied;
         return wire_take_int(&body, &zero) == ST_OK ? ST_OK : ST_INVALID;

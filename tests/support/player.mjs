@@ -414,8 +414,9 @@ export class Player {
         const all = this.peer.look();
         const front = this.#front(all);
         const isSleeper = p => p.name === 'mcp-sleeper';
+        const isCopy = p => isSleeper(p) || p.name === 'mcp-frozen';
         const isKeeper = p => p.name === 'ecl-mcp-keeper';
-        const images = all.filter(p => !isSleeper(p) && !isKeeper(p) &&
+        const images = all.filter(p => !isCopy(p) && !isKeeper(p) &&
             p.name !== 'mcp-compiler' && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
         // Each live image leads its own session of processes, even when its
@@ -424,11 +425,12 @@ export class Player {
             p.pid !== p.session);
         const keepers = all.filter(isKeeper);
         const others = images.filter(p => !zygotes.includes(p));
-        // A copy that has just been made does not have its own name yet; a
-        // zygote that starts has children for a moment.
-        const lisp = others.filter(p =>
-            !others.some(q => q.pid === p.parent) &&
-            !zygotes.some(q => q.pid === p.parent));
+        // A copy that has just been made does not have its own name yet, and
+        // one that works has that of the image; a zygote that starts has
+        // children for a moment, and a keeper one that is not yet an image.
+        const parents = [...images, ...all.filter(isCopy)];
+        const lisp = others.filter(p => p.pid === p.group &&
+            !parents.some(q => q.pid === p.parent));
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),

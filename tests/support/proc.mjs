@@ -12,8 +12,8 @@ const read = path => {
     }
 };
 
-// {pid, parent, session, state, start, name}, or undefined when there is no
-// process.
+// {pid, parent, group, session, state, start, name}, or undefined when there is
+// no process.
 export function info(pid) {
     const stat = read(`/proc/${pid}/stat`);
     const end = stat.lastIndexOf(')');
@@ -22,7 +22,8 @@ export function info(pid) {
     const fields = stat.slice(end + 2).split(' ');
     return {
         pid, name: stat.slice(stat.indexOf('(') + 1, end),
-        state: fields[0], parent: +fields[1], session: +fields[3],
+        state: fields[0], parent: +fields[1], group: +fields[2],
+        session: +fields[3],
         start: +fields[19],
     };
 }
