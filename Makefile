@@ -27,6 +27,7 @@ MODULE_SRC := $(wildcard module/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
+ECL_TESTS := tests/image/test_constants tests/image/test_middle
 ELISP_SRC := $(wildcard elisp/*.el)
 ELISP_TEST_SRC := $(wildcard tests/elisp/*.el)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -149,7 +150,7 @@ $(OBJ)/core/%.o $(OBJ)/host/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibilit
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
-$(foreach ext,o tidy,$(OBJ)/tests/image/test_constants.$(ext)): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
+$(foreach name,$(ECL_TESTS),$(OBJ)/$(name).o $(OBJ)/$(name).tidy): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
 
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -316,11 +317,11 @@ $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 # These tests also enter the sandbox themselves.
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
   image/aliases.c image/connection.c image/frozen.c image/hidden.c image/landlock.c \
-  image/listing.c image/mounts.c image/namespace.c image/sleeper.c \
+  image/listing.c image/mounts.c image/namespace.c image/sleeper.c image/slot.c \
   image/syscall_filter.c image/syscall_table.c image/syscall_arguments.c \
   image/filter_program.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp $(ECL_HERE)
-$(BUILD)/tests/image/test_constants: ECL_HERE = $(ECL_LDFLAGS) $(IMAGE_LDFLAGS)
+$(ECL_TESTS:%=$(BUILD)/%): ECL_HERE = $(ECL_LDFLAGS) $(IMAGE_LDFLAGS)
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) $(WRAPPED) -lcmocka $(LIBS)

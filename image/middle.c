@@ -16,6 +16,7 @@
 
 #include "base/limits.h"
 #include "image/heap.h"
+#include "image/slot.h"
 
 /* Milliseconds after which it is looked again: a tick of the system's clock. */
 enum { TICK_MS = 4 };
@@ -42,21 +43,37 @@ static struct middle {
     timer_t timer;
     volatile sig_atomic_t watching;
     volatile sig_atomic_t call; /* the interpreter calls one now: SI_TKILL */
+    volatile sig_atomic_t due;  /* a tick is, at the next call */
 } middle;
+
+typedef cl_object call_any(cl_narg n, cl_objectfn f, cl_object *x);
+typedef cl_object call_fixed(cl_narg n, cl_objectfn_fixed f, cl_object *x);
+typedef cl_object call_frame(cl_object f, cl_object o);
 
 /* What the interpreter calls for functions that are not interpreted: ECL's own
    functions, or in their places, while a tick is due, those that make up for it
    first. */
 struct calls {
-    cl_object (*any)(cl_narg n, cl_objectfn function, cl_object *arguments);
-    cl_object (*fixed)(cl_narg n, cl_objectfn_fixed function,
-                       cl_object *arguments);
-    cl_object (*frame)(cl_object frame, cl_object function);
-    cl_object (*generic)(cl_object frame, cl_object function);
+    call_any *any;
+    call_fixed *fixed;
+    call_frame *frame;
+    call_frame *generic;
 };
 
 static struct calls originals;
+
+/* What the functions of the same names in this program jump to. */
 static struct calls calls;
+
+/* Where the interpreter finds what it calls: the entries of its library's table
+   of symbols, so that no call takes longer while no tick is due. If they are
+   not found, it finds the functions of this program. */
+static struct places {
+    call_any **any;
+    call_fixed **fixed;
+    call_frame **frame;
+    call_frame **generic;
+} places = {&calls.any, &calls.fixed, &calls.frame, &calls.generic};
 
 /* What belongs to a thread, and code that runs in between would change. */
 struct saved {
@@ -217,14 +234,23 @@ static cl_object late_generic(cl_object frame, cl_object function)
     return originals.generic(frame, function);
 }
 
+static const struct calls late = {late_any, late_fixed, late_frame,
+                                  late_generic};
+
 /* A tick is due, or no longer. Other threads may see a mixed table; each of its
-   functions does what ECL's does. */
+   functions does what ECL's does. What has not changed is not written: copies
+   of the process share the page. */
 static void set_due(bool due)
 {
-    static const struct calls late = {late_any, late_fixed, late_frame,
-                                      late_generic};
+    const struct calls *now = due ? &late : &originals;
 
-    calls = due ? late : originals;
+    if (middle.due == due)
+        return;
+    __atomic_store_n(places.any, now->any, __ATOMIC_RELAXED);
+    __atomic_store_n(places.fixed, now->fixed, __ATOMIC_RELAXED);
+    __atomic_store_n(places.frame, now->frame, __ATOMIC_RELAXED);
+    __atomic_store_n(places.generic, now->generic, __ATOMIC_RELAXED);
+    middle.due = due; // last: a tick in between may be lost, but nothing stays
 }
 
 static void tick(int signal, siginfo_t *info, void *context)
@@ -263,8 +289,9 @@ static __attribute__((noinline)) void tick_at_call(const void *from)
     middle.call = false;
 }
 
-/* They are called a million times in a second, and only jump: they have no
-   frame, and what they jump to returns to where they were called from. */
+/* Where the places were not found, these are called a million times in a
+   second, and only jump: they have no frame, and what they jump to returns to
+   where they were called from. */
 #ifdef __clang__
 #define JUMP
 #else
@@ -291,21 +318,29 @@ JUMP cl_object _ecl_standard_dispatch(cl_object frame, cl_object fun)
     return calls.generic(frame, fun);
 }
 
-/* Stores in *FUNCTION the library's definition of NAME. If it has none, nobody
-   calls ours either. */
-static void find_original(void *function, const char *name)
+/* Stores in *FUNCTION the library's definition of NAME; if it has none, nobody
+   calls ours either. Stores in *PLACE where the library finds it, if it can be
+   told, and there the function itself, not ours. */
+static void find_original(void *function, void *place, const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
+    void **slot = slot_find(found);
 
     memcpy(function, &found, sizeof found);
+    if (!slot)
+        return;
+    *slot = found;
+    memcpy(place, &slot, sizeof slot);
 }
 
 __attribute__((constructor)) static void find_originals(void)
 {
-    find_original(&originals.any, "APPLY");
-    find_original(&originals.fixed, "APPLY_fixed");
-    find_original(&originals.frame, "ecl_apply_from_stack_frame");
-    find_original(&originals.generic, "_ecl_standard_dispatch");
+    find_original(&originals.any, &places.any, "APPLY");
+    find_original(&originals.fixed, &places.fixed, "APPLY_fixed");
+    find_original(&originals.frame, &places.frame,
+                  "ecl_apply_from_stack_frame");
+    find_original(&originals.generic, &places.generic,
+                  "_ecl_standard_dispatch");
     calls = originals;
 }
 
