@@ -21,6 +21,7 @@
 struct auditfile {
     const struct report *report;
     int fd;         /* -1: none is open */
+    pid_t server;   /* this process, which no other one continues */
     bool daily;     /* a file for each day, in a folder */
     char *home;     /* the folder is below it; NULL: there is no folder */
     int64_t day;    /* of the open file, since 1970 */
@@ -191,7 +192,7 @@ static void compose(struct auditfile *file, int64_t began_ms,
     buf_str(out, STR("{\"time\":"));
     put_time(out, began_ms);
     buf_str(out, STR(",\"server\":"));
-    buf_int(out, getpid());
+    buf_int(out, file->server);
     buf_byte(out, ',');
     if (file->lost > 0)
         buf_printf(out, "\"lost\":%llu,", (unsigned long long)file->lost);
@@ -293,6 +294,7 @@ struct auditfile *auditfile_new(const char *path, const struct report *report)
         return NULL;
     *file = (struct auditfile){.report = report,
                                .fd = -1,
+                               .server = getpid(),
                                .daily = path == NULL,
                                .full = LIMIT_AUDIT_FILE};
     if (path)

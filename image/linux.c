@@ -161,6 +161,13 @@ bool linux_has_unread(int socket)
     return ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
+size_t linux_waiting(int fd)
+{
+    int bytes = 0;
+
+    return ioctl(fd, FIONREAD, &bytes) < 0 ? 0 : (size_t)bytes;
+}
+
 static int64_t clock_ms(clockid_t clock)
 {
     struct timespec now;

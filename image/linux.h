@@ -37,6 +37,9 @@ void linux_set_name(const char *name);
    unread. */
 bool linux_has_unread(int socket);
 
+/* How many bytes can be read from FD at once; 0 also if there is no FD. */
+size_t linux_waiting(int fd);
+
 /* Finds the parent of process PID, and when the process was started, in clock
    ticks. False when there is no such process, when it has ended (a zombie), or
    when the system does not tell. */

@@ -28,6 +28,8 @@ struct link_kind {
     void (*drop)(struct link *link, struct str why, int64_t now_ms);
     size_t (*fd_count)(const struct link *link);
     size_t (*fds)(struct link *link, struct pollfd *fds, size_t max);
+    int (*epoll)(const struct link *link);
+    int (*wait)(struct link *link, int timeout_ms);
     void (*run)(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms);
     int64_t (*deadline)(const struct link *link);
@@ -94,6 +96,21 @@ static inline size_t link_fd_count(const struct link *link)
 static inline size_t link_fds(struct link *link, struct pollfd *fds, size_t max)
 {
     return link->kind->fds(link, fds, max);
+}
+
+/* After link_fds: where the link waits for nothing but watches (watch.h) of one
+   epoll, that. Then watches of the caller can be there, and link_wait is enough
+   in the place of poll(2): it waits for all of them, TIMEOUT_MS at most, and
+   returns what epoll_wait(2) does; link_run gets no descriptors then. -1: it
+   waits for others, too. */
+static inline int link_epoll(const struct link *link)
+{
+    return link->kind->epoll(link);
+}
+
+static inline int link_wait(struct link *link, int timeout_ms)
+{
+    return link->kind->wait(link, timeout_ms);
 }
 
 static inline void link_run(struct link *link, const struct pollfd *fds,

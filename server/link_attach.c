@@ -232,6 +232,19 @@ static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
     return 1;
 }
 
+static int epoll_of(const struct link *link)
+{
+    (void)link;
+    return -1;
+}
+
+static int wait_for(struct link *link, int timeout_ms)
+{
+    (void)link;
+    (void)timeout_ms;
+    return -1; // is not called
+}
+
 static void run(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms)
 {
@@ -273,8 +286,8 @@ static void release(struct link *link)
 }
 
 static const struct link_kind KIND = {
-    begin,    feed,   is_busy, output,   take_loss, drop,
-    fd_count, fds_of, run,     deadline, reap,      release,
+    begin,  feed,     is_busy,  output, take_loss, drop, fd_count,
+    fds_of, epoll_of, wait_for, run,    deadline,  reap, release,
 };
 
 struct link *link_attach_new(const char *path, const struct log *log)

@@ -73,6 +73,18 @@ static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
            listener_fds(own->listener, fds + own->split, max - own->split);
 }
 
+static int epoll_of(const struct link *link)
+{
+    const struct link_own *own = (const struct link_own *)link;
+
+    return own->listener ? -1 : supervisor_epoll(own->supervisor);
+}
+
+static int wait_for(struct link *link, int timeout_ms)
+{
+    return supervisor_wait(link_own_of(link)->supervisor, timeout_ms);
+}
+
 static void run(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms)
 {
@@ -108,8 +120,8 @@ static void release(struct link *link)
 }
 
 static const struct link_kind KIND = {
-    begin,    feed,   is_busy, output,   take_loss, drop,
-    fd_count, fds_of, run,     deadline, reap,      release,
+    begin,  feed,     is_busy,  output, take_loss, drop, fd_count,
+    fds_of, epoll_of, wait_for, run,    deadline,  reap, release,
 };
 
 struct link *link_own_new(const struct supervisor_config *config,

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "host/disk.h"
 #include "host/host.h"
+#include "supervisor/watch.h"
 
 /* Bytes read from the client at once. */
 #define CHUNK (64u * 1024)
@@ -39,7 +40,7 @@
    ready. */
 #define BEGIN_MS 2
 
-enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
+enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST, WATCHED = FD_EMACS };
 
 struct loop {
     struct core *core; /* NULL: frames only */
@@ -48,6 +49,7 @@ struct loop {
     struct host *host;
     struct pollfd *fds;
     size_t fds_cap;
+    struct watch watches[WATCHED]; /* of the first FDS; see wait_for_work */
     char *chunk;
     size_t written;   /* bytes of the output buffer that were written */
     bool ended;       /* no more input is read */
@@ -363,6 +365,45 @@ static void note_turn(struct loop *loop)
     core_note_turn(loop->core, took, used);
 }
 
+/* Whether the link waits for all N descriptors to poll: it does for its own,
+   and for ours if they are as nearly always. Else it must not tell of input
+   that is not wanted. */
+static bool is_all_watched(struct loop *loop, size_t n)
+{
+    int epoll = link_epoll(loop->link);
+    bool all = epoll >= 0 && n > FD_FIRST && loop->fds[FD_IN].fd >= 0 &&
+               loop->fds[FD_OUT].events == 0 && loop->fds[FD_EMACS].fd < 0;
+
+    for (int i = 0; i < WATCHED; i++) {
+        struct watch *watch = &loop->watches[i];
+        const struct pollfd *fd = &loop->fds[i];
+
+        if (watch->epoll < 0)
+            watch_init(watch, epoll, NULL);
+        watch_set(watch, fd->fd, (uint32_t)fd->events);
+        watch->found = 0;
+        all = all && !watch->failed; // poll(2) takes a file, too
+    }
+    return all;
+}
+
+/* What poll(2) does with the first N of FDS. Nearly always the system watches
+   all of them already: then it is not told them anew, nor asked twice. Returns
+   -1 if a signal came first. */
+static int wait_for_work(struct loop *loop, size_t n, int timeout_ms)
+{
+    bool watched = is_all_watched(loop, n);
+    int found;
+
+    if (!watched)
+        return poll(loop->fds, (nfds_t)n, timeout_ms);
+    found = link_wait(loop->link, timeout_ms);
+    for (size_t i = 0; i < n; i++)
+        loop->fds[i].revents =
+            i < WATCHED ? (short)loop->watches[i].found : (short)0;
+    return found;
+}
+
 static void run(struct loop *loop)
 {
     int64_t now = host_now();
@@ -370,12 +411,14 @@ static void run(struct loop *loop)
     loop->woken = microseconds(CLOCK_MONOTONIC);
     loop->used = microseconds(CLOCK_THREAD_CPUTIME_ID);
     loop->begin_by = now + BEGIN_MS;
+    for (int i = 0; i < WATCHED; i++)
+        watch_init(&loop->watches[i], -1, NULL);
     begin(loop, !loop->core, now);
     while (!is_done(loop, now)) {
         // what wakes an image comes last: it finds this processor free
         note_turn(loop);
         size_t n = gather(loop);
-        int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
+        int found = wait_for_work(loop, n, time_to_wait(loop, now));
 
         loop->woken = microseconds(CLOCK_MONOTONIC);
         now = loop->woken / 1000;
@@ -401,6 +444,8 @@ static void run(struct loop *loop)
         if (loop->core)
             core_catch_up(loop->core, now);
     }
+    for (int i = 0; i < WATCHED; i++)
+        watch_drop(&loop->watches[i]);
 }
 
 int loop_run(struct core *core, struct link *link, struct emacs *emacs,

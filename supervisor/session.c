@@ -3,9 +3,9 @@
 #include "supervisor/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "image/linux.h"
@@ -290,16 +290,18 @@ size_t session_read_pipe(struct session *session, int i, const struct log *log)
 
 void session_drain(struct session *session)
 {
-    for (int i = 0; i < CAPTURE_PIPES; i++) {
-        int pipe = session->image.output.pipes[i];
-        int waiting = 0;
-        size_t n = 1;
+    struct pollfd fds[CAPTURE_PIPES];
 
-        if (pipe < 0 || ioctl(pipe, FIONREAD, &waiting) < 0)
-            continue;
-        for (size_t left = (size_t)waiting; left > 0 && n > 0; left -= n)
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        fds[i] = (struct pollfd){session->image.output.pipes[i], POLLIN, 0};
+    // nearly always there is nothing: one question for all
+    bool any = poll(fds, CAPTURE_PIPES, 0) != 0;
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
+        size_t left = any ? linux_waiting(fds[i].fd) : 0;
+
+        for (size_t n = 1; left > 0 && n > 0; left -= n)
             n = read_pipe(session, i, left);
-        if (!awaits_mark(session, i))
+        if (fds[i].fd >= 0 && !awaits_mark(session, i))
             add_carry(session, i); // no mark can come
     }
 }
@@ -527,13 +529,10 @@ static void drop_descriptor(struct session *session)
    others may have its end of the socket. */
 static size_t turn_bytes(const struct session *session)
 {
-    int waiting = 0;
+    size_t n =
+        session->image.death.exited ? linux_waiting(session->image.socket) : 0;
 
-    if (session->image.death.exited &&
-        ioctl(session->image.socket, FIONREAD, &waiting) == 0 &&
-        (size_t)waiting > TURN_BYTES)
-        return (size_t)waiting;
-    return TURN_BYTES;
+    return n > TURN_BYTES ? n : TURN_BYTES;
 }
 
 enum status session_read(struct session *session)

@@ -32,7 +32,7 @@
 
 /* The descriptors that the host polls: the zygote's, and that of the watches.
  */
-#define SUPERVISOR_FDS 2
+#define SUPERVISOR_FDS 1
 
 /* Milliseconds between two looks at descriptors that the system does not
    watch, for evaluated code can use up all watches that the user may have. */
@@ -240,7 +240,8 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
     struct session **link = &supervisor->awake;
     size_t n = 0;
 
-    supervisor->unwatched = false;
+    watch_set(&supervisor->zygote.watch, supervisor->zygote.control, EPOLLIN);
+    supervisor->unwatched = supervisor->zygote.watch.failed;
     while (*link) {
         struct session *session = *link;
         bool watched = attend(session);
@@ -253,10 +254,8 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
             link = &session->next_awake;
         }
     }
-    if (max >= SUPERVISOR_FDS) {
-        fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
+    if (max >= SUPERVISOR_FDS)
         fds[n++] = (struct pollfd){supervisor->epoll, POLLIN, 0};
-    }
     return n;
 }
 
@@ -414,16 +413,31 @@ static bool reads(const struct supervisor *s)
     return false;
 }
 
+int supervisor_epoll(const struct supervisor *supervisor)
+{
+    return supervisor->epoll;
+}
+
+int supervisor_wait(struct supervisor *supervisor, int timeout_ms)
+{
+    return watch_take(supervisor->epoll, timeout_ms, wake, supervisor);
+}
+
 void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
+    struct watch *zygote = &s->zygote.watch;
+    bool found;
 
     s->ran_at = now_ms;
-    if (n == SUPERVISOR_FDS && fds[1].revents)
-        watch_take(s->epoll, wake, s);
+    if (n == SUPERVISOR_FDS && fds[0].revents)
+        (void)watch_take(s->epoll, 0, wake, s); // else there is nothing
+    watch_look(zygote);
+    found = zygote->found != 0;
+    zygote->found = 0;
     run_sessions(s, now_ms);
-    if (n > 0 && fds[0].revents)
+    if (found)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
     tend_fronts(s, now_ms);
@@ -483,6 +497,7 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     room_prepare();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
+    watch_init(&s->zygote.watch, s->epoll, NULL);
     return s;
 }
 

@@ -39,6 +39,12 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
 void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms);
 
+/* In the place of poll(2), after supervisor_fds: waits for what that would
+   give, and for watches of the caller, of no session, on supervisor_epoll.
+   Returns what epoll_wait(2) does; then supervisor_run needs no descriptors. */
+int supervisor_wait(struct supervisor *supervisor, int timeout_ms);
+int supervisor_epoll(const struct supervisor *supervisor);
+
 /* How many descriptors supervisor_fds would give. */
 size_t supervisor_fd_count(const struct supervisor *supervisor);
 

@@ -55,16 +55,19 @@ void watch_look(struct watch *watch)
         watch->found |= (unsigned short)fd.revents;
 }
 
-void watch_take(int epoll, void (*wake)(void *context, struct session *session),
-                void *context)
+int watch_take(int epoll, int timeout_ms,
+               void (*wake)(void *context, struct session *session),
+               void *context)
 {
     struct epoll_event events[EVENTS];
-    int n = epoll_wait(epoll, events, EVENTS, 0);
+    int n = epoll_wait(epoll, events, EVENTS, timeout_ms);
 
     for (int i = 0; i < n; i++) {
         struct watch *watch = events[i].data.ptr;
 
         watch->found |= events[i].events;
-        wake(context, watch->session);
+        if (watch->session)
+            wake(context, watch->session);
     }
+    return n;
 }

@@ -31,6 +31,7 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
     zygote->sandbox = *sandbox;
     zygote->log = log;
     zygote->control = -1;
+    watch_init(&zygote->watch, -1, NULL);
 }
 
 bool zygote_is_ready(const struct zygote *zygote)
@@ -199,6 +200,7 @@ void zygote_lose(struct zygote *zygote, const char *why, int64_t now)
 
     if (zygote->control < 0)
         return;
+    watch_drop(&zygote->watch);
     (void)close(zygote->control); // nothing more comes
     zygote->control = -1;
     zygote->ready = false;
@@ -308,6 +310,7 @@ void zygote_release(struct zygote *zygote)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
 
+    watch_drop(&zygote->watch);
     if (zygote->control >= 0)
         (void)close(zygote->control); // by this it knows
     zygote->control = -1;

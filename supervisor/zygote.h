@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "image/control.h"
+#include "supervisor/watch.h"
 
 struct zygote {
     const char *path;      /* of ecl-mcp-image, borrowed */
@@ -21,6 +22,7 @@ struct zygote {
     const struct log *log; /* borrowed */
     pid_t pid;             /* 0 when there is no process */
     int control;           /* its socket; -1 when there is no process */
+    struct watch watch;    /* of that; whoever has an epoll sets it */
     bool ready;            /* Lisp is booted */
     int64_t ready_by;      /* when it must be ready */
     unsigned covering;     /* times it was told to cover files and has not said

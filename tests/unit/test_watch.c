@@ -44,17 +44,17 @@ static void watch_tells(void **state)
 {
     (void)state;
     watch_set(&watch, pipe_fds[0], EPOLLIN);
-    watch_take(epoll, wake, &woken);
+    assert_int_equal(watch_take(epoll, 0, wake, &woken), 0);
     assert_int_equal(woken, 0);
     assert_int_equal(write(pipe_fds[1], "x", 1), 1);
-    watch_take(epoll, wake, &woken);
+    (void)watch_take(epoll, 0, wake, &woken);
     assert_int_equal(woken, 1);
     assert_int_equal(watch.found, EPOLLIN);
     watch_set(&watch, pipe_fds[0], EPOLLIN); // nothing changes
     assert_int_equal(watch.found, EPOLLIN);
     watch_set(&watch, pipe_fds[1], EPOLLOUT); // another one
     assert_int_equal(watch.found, 0);
-    watch_take(epoll, wake, &woken);
+    (void)watch_take(epoll, 0, wake, &woken);
     assert_int_equal(watch.found, EPOLLOUT);
 }
 
@@ -71,10 +71,28 @@ static void watch_knows_a_number_that_is_used_again(void **state)
     assert_int_equal(dup2(other[0], number), number);
     watch_set(&watch, number, EPOLLIN);
     assert_int_equal(write(other[1], "x", 1), 1);
-    watch_take(epoll, wake, &woken);
+    (void)watch_take(epoll, 0, wake, &woken);
     assert_int_equal(watch.found, EPOLLIN);
     (void)close(other[0]);
     (void)close(other[1]);
+}
+
+/* What is of no session is told by the watch alone, and ends the wait. */
+static void watch_tells_of_what_is_of_no_session(void **state)
+{
+    (void)state;
+    watch_init(&watch, epoll, NULL);
+    watch_set(&watch, pipe_fds[0], EPOLLIN);
+    assert_int_equal(write(pipe_fds[1], "x", 1), 1);
+    assert_int_equal(watch_take(epoll, -1, wake, &woken), 1);
+    assert_int_equal(woken, 0);
+    assert_int_equal(watch.found, EPOLLIN);
+    watch_set(&watch, pipe_fds[1], 0); // only its end is told
+    assert_int_equal(watch_take(epoll, 0, wake, &woken), 0);
+    (void)close(pipe_fds[0]);
+    assert_int_equal(watch_take(epoll, -1, wake, &woken), 1);
+    assert_int_equal(watch.found, EPOLLERR);
+    pipe_fds[0] = -1;
 }
 
 static void watch_looks_where_the_system_does_not(void **state)
@@ -100,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(watch_tells),
         TEST(watch_knows_a_number_that_is_used_again),
+        TEST(watch_tells_of_what_is_of_no_session),
         TEST(watch_looks_where_the_system_does_not),
     };
     return RUN_TESTS("watch", tests);
