@@ -478,16 +478,21 @@ static bool copy_plain(char path[SANDBOX_PATH], const char *from)
     return n > 0;
 }
 
-/* Hides the tickets that exist, also where CACHE says. Their folder does not
-   count as looked at: it changes all the time. */
-static void hide_tickets(struct hidden *hidden, const char *cache)
+/* Their folder does not count as looked at: it changes all the time. */
+void hidden_add_tickets(struct hidden *hidden)
 {
     size_t left = LIMIT_SECRET_NAMES;
+
+    hide_entries(hidden, TICKETS, TICKET, NULL, &left);
+}
+
+/* Hides the tickets where CACHE says that they are. */
+static void hide_cache(struct hidden *hidden, const char *cache)
+{
     bool one_of_many = cache && strncmp(cache, "DIR::", 5) == 0;
     char path[SANDBOX_PATH];
     char *slash;
 
-    hide_entries(hidden, TICKETS, TICKET, NULL, &left);
     if (one_of_many || (cache && strncmp(cache, "FILE:", 5) == 0))
         cache += 5;
     else if (cache && strncmp(cache, "DIR:", 4) == 0)
@@ -507,7 +512,9 @@ static void hide_secrets(struct hidden *hidden, const struct sandbox *sandbox,
     for (size_t i = 0; i < HOMES_MAX; i++)
         if (places->homes[i].path[0] == '/')
             hide_home(hidden, &places->homes[i], sandbox, places);
-    hide_tickets(hidden, places->tickets);
+    if (!places->own_tmp) // reading the names of all programs takes long
+        hidden_add_tickets(hidden);
+    hide_cache(hidden, places->tickets);
 }
 
 enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,

@@ -58,6 +58,10 @@ enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct hidden *before);
 void hidden_release(struct hidden *hidden);
 
+/* Adds the tickets in the /tmp of all programs, which hidden_find does unless
+   PLACES say that another will be in its place. */
+void hidden_add_tickets(struct hidden *hidden);
+
 /* Releases the listings alone: they are large. */
 void hidden_forget_listings(struct hidden *hidden);
 

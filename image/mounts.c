@@ -253,6 +253,25 @@ static bool replace_shared(int own, const struct sandbox_places *places,
     return done;
 }
 
+/* Whether the temporary folder of the images can take the place of FOLDER,
+   which may be a link. */
+static bool may_replace(const struct sandbox_places *places, const char *folder)
+{
+    char real[SANDBOX_PATH];
+
+    return realpath(folder, real) && strcmp(real, folder) == 0 &&
+           is_replaceable(places, folder);
+}
+
+bool mounts_replace_tmp(const struct mounts *mounts,
+                        const struct sandbox *sandbox,
+                        const struct sandbox_places *places)
+{
+    return mounts->parts != 0 && sandbox->mode == SANDBOX_WORKSPACE &&
+           is_writable(places, SANDBOX_TEMPORARY) &&
+           may_replace(places, shared[0].path);
+}
+
 /* Puts it in the place of all shared folders. Returns the parts that are in
    force. */
 static uint32_t own_temporary(struct sandbox_places *places)
@@ -262,12 +281,9 @@ static uint32_t own_temporary(struct sandbox_places *places)
     uint32_t parts = 0;
 
     for (size_t i = 0; own >= 0 && i < sizeof shared / sizeof shared[0]; i++) {
-        char real[SANDBOX_PATH];
-
         // one may be a link to the other
-        if (realpath(shared[i].path, real) &&
-            strcmp(real, shared[i].path) == 0 && is_replaceable(places, real) &&
-            replace_shared(own, places, real))
+        if (may_replace(places, shared[i].path) &&
+            replace_shared(own, places, shared[i].path))
             parts |= shared[i].part;
     }
     close_one(own);

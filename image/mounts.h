@@ -28,6 +28,12 @@ struct mounts {
    this process. It must have one thread, and should be small: it forks. */
 void mounts_enter(struct mounts *mounts);
 
+/* Whether mounts_make will put a folder of the images' own in the place of
+   /tmp, unless the system refuses. */
+bool mounts_replace_tmp(const struct mounts *mounts,
+                        const struct sandbox *sandbox,
+                        const struct sandbox_places *places);
+
 /* Mounts in the namespace, if it was entered; HIDDEN are the secrets. PLACES
    gets the temporary folder as it is found in the namespace without links; its
    old path leads there by one. False: the namespace is not whole; no code may

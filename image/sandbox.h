@@ -50,6 +50,7 @@ struct sandbox_places {
     char writable[SANDBOX_N][SANDBOX_PATH];
     const char *refused[SANDBOX_N]; /* why code may not write to one of them */
     struct home homes[HOMES_MAX];
+    bool own_tmp;        /* /tmp is, or will be, the images' own: mounts.h */
     const char *tickets; /* where the environment says that Kerberos tickets
                             are, or NULL; borrowed */
 };

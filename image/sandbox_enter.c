@@ -66,10 +66,18 @@ static void prepare(const struct work *w)
     if (w->temporary)
         w->temporary(w->places);
     sandbox_make_cache(w->sandbox, w->places);
+    w->places->own_tmp =
+        mounts_replace_tmp(&prepared->mounts, w->sandbox, w->places);
     if (hidden_find(&hidden, w->sandbox, w->places, NULL) != ST_OK)
         hidden.failed = true; // this is reported
     prepared->whole =
         mounts_make(&prepared->mounts, w->sandbox, &hidden, w->places);
+    if (w->places->own_tmp &&
+        (prepared->mounts.parts & SANDBOX_MOUNTS_TEMPORARY) == 0) {
+        w->places->own_tmp = false;
+        hidden_add_tickets(&hidden); // the rules hide them alone
+        prepared->mounts.parts &= ~(uint32_t)SANDBOX_MOUNTS_SECRETS;
+    }
     landlock_open(&prepared->landlock, version, w->places, &hidden);
     hidden_release(&hidden); // nothing, if that has it
     // a home folder may hold thousands of files; what fails is tried again

@@ -114,6 +114,32 @@ static void tickets_are_hidden_however_written(void **state)
     hidden_release(&none);
 }
 
+/* Where images have a /tmp of their own, that of all programs is not read. */
+static void tickets_are_sought_where_they_can_be_seen(void **state)
+{
+    static struct sandbox_places places; // large
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    char ticket[TEXT];
+    int file;
+
+    (void)state;
+    (void)snprintf(ticket, sizeof ticket, "/tmp/krb5cc_test-%d", (int)getpid());
+    file = open(ticket, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+    for (int own = 0; own < 2; own++) {
+        struct hidden hidden;
+
+        places.own_tmp = own == 1;
+        assert_int_equal(hidden_find(&hidden, &sandbox, &places, NULL), ST_OK);
+        assert_int_equal(hidden_has(&hidden, "/tmp", ticket + 5, 0, 0), !own);
+        hidden_add_tickets(&hidden);
+        assert_true(hidden_has(&hidden, "/tmp", ticket + 5, 0, 0));
+        hidden_release(&hidden);
+    }
+    assert_int_equal(unlink(ticket), 0);
+}
+
 /* A link is not listed, as a home with too many entries is not: the secrets
    that only a pattern names are found all the same. */
 static void secrets_are_hidden_without_a_listing(void **state)
@@ -156,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tickets_are_hidden_however_written),
+        cmocka_unit_test(tickets_are_sought_where_they_can_be_seen),
         cmocka_unit_test(secrets_are_hidden_without_a_listing),
         cmocka_unit_test(only_plain_paths_lead_straight),
     };

@@ -49,6 +49,9 @@ static void set_path(const char *name, const char *folder)
     (void)setenv(name, path, 1); // NOLINT(concurrency-mt-unsafe)
 }
 
+/* Kerberos' name for a file in the /tmp of all programs. */
+static char ticket[60];
+
 static int set_up(void **state)
 {
     (void)state;
@@ -56,7 +59,10 @@ static int set_up(void **state)
     if (!mkdtemp(root) || chdir(root) < 0)
         return -1;
     in_root("mkdir -p tmp/a/project user/project user/.ssh && "
-            "echo text >user/.ssh/id");
+            "echo text >user/.ssh/id; "
+            "echo text >/tmp/krb5cc_$(basename \"$PWD\")");
+    (void)snprintf(ticket, sizeof ticket, "/tmp/krb5cc_%s",
+                   strrchr(root, '/') + 1);
     set_path("HOME", "user");
     set_path("TMPDIR", "tmp");
     (void)unsetenv("XDG_CACHE_HOME");
@@ -67,7 +73,7 @@ static int tear_down(void **state)
 {
     (void)state;
     in_root("cd / && rm -rf \"$OLDPWD\"");
-    return chdir("/");
+    return chdir("/") + unlink(ticket);
 }
 
 static bool is_writable(const char *path)
@@ -423,7 +429,8 @@ static int use_temporary(void)
            2 * (access("/var/tmp/ecl-mcp-mine", F_OK) < 0) +
            4 * !can_read(mine) + 8 * !is_writable("new") +
            16 * can_read(other) + 32 * is_writable(other) +
-           64 * (rename(root, "/tmp/moved") == 0 || unlink(own) == 0);
+           64 * (rename(root, "/tmp/moved") == 0 || unlink(own) == 0) +
+           128 * can_read(ticket);
 }
 
 static NO_RETURN void use_in_image(void)
@@ -440,6 +447,7 @@ static void mounts_give_images_a_tmp_of_their_own(void **state)
 {
     (void)state;
     in_root("mkdir -p ws own/tmp && echo text >other");
+    assert_true(can_read(ticket));
     set_path("TMPDIR", "own/tmp");
     (void)setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
     play(use_in_image);
@@ -450,8 +458,8 @@ static void mounts_give_images_a_tmp_of_their_own(void **state)
 static int write_below_tmp(void)
 {
     return is_writable("user/new") + is_writable("user/.ssh/new") +
-           can_read("user/.ssh/id") + !is_writable("tmp/new") +
-           !is_writable("ws/new");
+           can_read("user/.ssh/id") + can_read(ticket) +
+           !is_writable("tmp/new") + !is_writable("ws/new");
 }
 
 static NO_RETURN void write_near_home(void)
@@ -490,7 +498,8 @@ static void refuse_namespaces(void)
 static int do_without(void)
 {
     return !is_writable("ws/.mcp.json") + !is_writable("tmp/new") +
-           can_read("user/.ssh/id") + is_writable("user/new");
+           can_read("user/.ssh/id") + can_read(ticket) +
+           is_writable("user/new");
 }
 
 static NO_RETURN void enter_without(void)
