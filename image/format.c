@@ -23,8 +23,8 @@ enum {
     DIGITS = 256,  /* of all its numbers */
     LENGTH = 2000, /* of a text for a stream, which is made on the C stack */
     WIDTH = 999,   /* of a column */
-    ENTRIES = 8,   /* of the table of pretty printers, but for those of conses */
-    SYNONYMS = 8   /* between a stream and what it stands for */
+    ENTRIES = 8, /* of the table of pretty printers, but for those of conses */
+    SYNONYMS = 8 /* between a stream and what it stands for */
 };
 
 /* Part of a text: characters in units of SIZE bytes, or, when that is 0, FILL
@@ -77,8 +77,8 @@ static cl_object (*library_format)(cl_narg narg, cl_object destination,
 
 /* What is known about the printer. */
 static struct {
-    cl_object output;   /* *STANDARD-OUTPUT* */
-    cl_object base;     /* and other variables of the printer */
+    cl_object output; /* *STANDARD-OUTPUT* */
+    cl_object base;   /* and other variables of the printer */
     cl_object radix;
     cl_object circle;
     cl_object letters;
@@ -116,7 +116,8 @@ static void note_entries(void)
     if (!ECL_INSTANCEP(table) || table->instance.length <= TABLE_ENTRIES)
         return;
     list = table->instance.slots[TABLE_ENTRIES];
-    for (; ECL_CONSP(list) && printer.count < ENTRIES; list = ECL_CONS_CDR(list))
+    for (; ECL_CONSP(list) && printer.count < ENTRIES;
+         list = ECL_CONS_CDR(list))
         printer.entries[printer.count++] = ECL_CONS_CAR(list);
     if (list == ECL_NIL)
         printer.table = ECL_CLASS_OF(table);
@@ -269,8 +270,8 @@ static bool add_quoted(struct text *text, cl_object string)
 static bool add_fixnum(struct text *text, cl_fixnum number, unsigned base,
                        const struct directive *d)
 {
-    unsigned long rest = number < 0 ? 0UL - (unsigned long)number
-                                    : (unsigned long)number;
+    unsigned long rest =
+        number < 0 ? 0UL - (unsigned long)number : (unsigned long)number;
     char digits[8 * sizeof number + 1];
     char *at = digits + sizeof digits;
     size_t length;
@@ -469,9 +470,9 @@ static bool make_text(struct text *text, const struct place *place,
     while (control->at < control->end) {
         cl_index tilde = find_tilde(control);
 
-        if (!add_piece(text,
-                       (const char *)control->from + control->at * control->size,
-                       control->size, tilde - control->at))
+        if (!add_piece(
+                text, (const char *)control->from + control->at * control->size,
+                control->size, tilde - control->at))
             return false;
         control->at = tilde;
         if (tilde == control->end)
@@ -622,10 +623,10 @@ cl_object cl_format(cl_narg narg, cl_object destination, cl_object control, ...)
     for (cl_narg i = 2; i < narg; i++)
         all[i] = va_arg(list, cl_object);
     va_end(list);
-    value = printer.ready &&
-                    ECL_SYM_FUN(printer.interpreter) == printer.function
-                ? format_quickly(destination, control, all + 2, narg - 2)
-                : NULL;
+    value =
+        printer.ready && ECL_SYM_FUN(printer.interpreter) == printer.function
+            ? format_quickly(destination, control, all + 2, narg - 2)
+            : NULL;
     if (!value)
         return APPLY(narg, (cl_objectfn)library_format, all);
     ecl_return1(ecl_process_env(), value);
