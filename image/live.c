@@ -25,6 +25,7 @@
 #include "base/limits.h"
 #include "image/connection.h"
 #include "image/constants.h"
+#include "image/format.h"
 #include "image/heap.h"
 #include "image/linux.h"
 #include "image/lisp_text.h"
@@ -133,6 +134,7 @@ void live_boot(char *name)
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     constants_end();
+    format_begin();
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 

@@ -12,6 +12,7 @@
                (:file "ecl")
                (:file "ecl-names")
                (:file "ecl-compiler")
+               (:file "ecl-format")
                (:file "native")
                (:file "native-files")
                (:file "native-code")
