@@ -446,23 +446,28 @@ static void add_signals(struct filter_program *program, int landlock)
 {
     const uint32_t targets[] = {(uint32_t)-1, (uint32_t)getpid(),
                                 (uint32_t)getppid(), (uint32_t)-getpgrp()};
+    // 0 is its own group, and ours has no other number in some namespaces
+    size_t known = getpgrp() == 0 ? COUNT(targets) - 1 : COUNT(targets);
     bool covered = landlock >= LINUX_LANDLOCK_SIGNALS;
 
-    syscall_arguments_refuse_signals(program, targets,
-                                     covered ? 1 : COUNT(targets));
+    syscall_arguments_refuse_signals(program, targets, covered ? 1 : known);
     // a descriptor does not tell of which process it is
     program_answer_call(program, SCMP_SYS(pidfd_send_signal),
                         covered ? 0 : EPERM);
 }
 
 /* Images are in the session of the server: what is in its group gets the
-   signals that are meant for it, and sends some to it. */
+   signals that are meant for it, and sends some to it. A group from outside
+   this namespace of processes has no number here, and 0 means a process's own.
+ */
 static void add_groups(struct filter_program *program)
 {
     size_t call = program_call(program, SCMP_SYS(setpgid));
+    pid_t group = getpgrp();
 
     program_load(program, 1);
-    program_answer_if(program, (uint32_t)getpgrp(), EPERM);
+    if (group != 0)
+        program_answer_if(program, (uint32_t)group, EPERM);
     program_answer(program, 0);
     program_end(program, call);
 }
