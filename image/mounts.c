@@ -57,6 +57,10 @@ static void close_one(int fd)
         (void)close(fd); // was only a name
 }
 
+/* So often a path is looked at whose file was replaced before something could
+   be mounted there: many programs write a new file and rename it. */
+#define LOOKS 100
+
 /* Where in PATH what lies below FOLDER starts; 0: PATH is not inside FOLDER. */
 static size_t start_below(const char *path, const char *folder)
 {
@@ -113,26 +117,47 @@ static void release_nothing(struct nothing *nothing)
     close_one(nothing->file);
 }
 
+/* Lays nothing over PLACE. */
+static bool hide_place(const struct nothing *nothing, int place)
+{
+    struct stat status;
+    int tree = -1;
+    bool done = fstat(place, &status) == 0;
+
+    if (done)
+        tree = namespace_copy(
+            S_ISDIR(status.st_mode) ? nothing->folder : nothing->file, false);
+    done = tree >= 0 && namespace_attach(tree, place) == 0;
+    close_one(tree);
+    return done;
+}
+
+/* Whether what PLACE names was removed, or replaced by another. */
+static bool is_removed(int place)
+{
+    struct stat status;
+
+    return fstat(place, &status) == 0 && status.st_nlink == 0;
+}
+
 /* Lays nothing over what is at PATH, if there is something. */
 static bool hide(const struct nothing *nothing, const char *path)
 {
-    int place = folders_find(path);
-    struct stat status;
-    int tree;
-    bool done;
+    for (int i = 0; i < LOOKS; i++) {
+        int place = folders_find(path);
+        bool done;
+        bool removed;
 
-    if (place < 0) // a link is hidden where it leads
-        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
-               errno == EACCES;
-    done = fstat(place, &status) == 0;
-    tree = !done ? -1
-                 : namespace_copy(S_ISDIR(status.st_mode) ? nothing->folder
-                                                          : nothing->file,
-                                  false);
-    done = tree >= 0 && namespace_attach(tree, place) == 0;
-    close_one(tree);
-    close_one(place);
-    return done;
+        if (place < 0) // a link is hidden where it leads
+            return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+                   errno == EACCES;
+        done = hide_place(nothing, place);
+        removed = !done && is_removed(place);
+        close_one(place);
+        if (!removed)
+            return done;
+    }
+    return false;
 }
 
 static bool hide_secrets(const struct hidden *hidden)
@@ -425,23 +450,38 @@ static bool is_covered(int place, bool closed)
     return fstatvfs(place, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
+/* Mounts PLACE on itself, unless it is covered. */
+static bool cover_place(int place, bool closed)
+{
+    int tree;
+    bool done;
+
+    if (is_covered(place, closed))
+        return true;
+    tree = namespace_copy(place, closed);
+    done = tree >= 0 && namespace_attach(tree, place) == 0;
+    close_one(tree);
+    return done;
+}
+
 /* Mounts what is at PATH on itself, so that it cannot be moved away; CLOSED:
    nor changed. */
 static bool cover(const struct mounts *mounts, const char *path, bool closed)
 {
-    int place = folders_find_below(mounts->workspace, path, false);
-    int tree = -1;
-    bool done = true;
+    for (int i = 0; i < LOOKS; i++) {
+        int place = folders_find_below(mounts->workspace, path, false);
+        bool done;
+        bool removed;
 
-    if (place < 0) // gone meanwhile, or a link, which only the answer tells
-        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-    if (!is_covered(place, closed)) {
-        tree = namespace_copy(place, closed);
-        done = tree >= 0 && namespace_attach(tree, place) == 0;
-        close_one(tree);
+        if (place < 0) // gone meanwhile, or a link, which only the answer tells
+            return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+        done = cover_place(place, closed);
+        removed = !done && is_removed(place);
+        close_one(place);
+        if (!removed)
+            return done;
     }
-    close_one(place);
-    return done;
+    return false;
 }
 
 /* Covers those of PATHS that are known. */

@@ -110,11 +110,16 @@ Without PATTERN the evaluation survives and is cancelled.  Then Lisp must work
 again; return the seconds until it does."
   (live-with-watch
     (let* ((answer nil)
-           (id (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
+           (begun (expand-file-name "begun" live-folder))
+           (id (ecl-mcp-call "evaluate-lisp"
+                             '((code . "(open \"begun\" :direction :output)
+                                        (sleep 60)"))
                              (lambda (result) (setq answer result))
                              :session ecl-mcp-eval-session))
            start)
-      (accept-process-output nil 0.1)
+      ;; A call that an image has not read goes to the next one.
+      (live-wait "its begin" (lambda () (file-exists-p begun)))
+      (delete-file begun)
       (live-kill pid)
       (setq start (float-time))
       (if pattern

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,6 +414,43 @@ static void mounts_hide_secrets(void **state)
     play(look_read_only);
 }
 
+/* In a child: other programs replace a secret, and a file that is covered, all
+   the time. */
+static NO_RETURN void keep_replacing(void)
+{
+    linux_signal_on_orphaned(SIGKILL);
+    for (;;)
+        if (!is_writable("new") || rename("new", "user/.netrc") < 0 ||
+            !is_writable("new") || rename("new", "ws/.git/config") < 0)
+            _exit(1);
+}
+
+static NO_RETURN void see_all_parts(void)
+{
+    const uint32_t wanted = SANDBOX_MOUNTS_SECRETS | SANDBOX_MOUNTS_COVERS;
+
+    be_zygote("ws");
+    _exit((prepared.mounts.parts & wanted) == wanted ? 0 : 1);
+}
+
+/* One that is gone when it is to be covered must not leave the others bare. */
+static void mounts_cover_what_changes_meanwhile(void **state)
+{
+    enum { TRIES = 50 };
+    pid_t pid;
+
+    (void)state;
+    make_repository();
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        keep_replacing();
+    for (int i = 0; i < TRIES; i++)
+        play(see_all_parts);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    (void)wait_for(pid);
+}
+
 /* --- The temporary folder ----------------------------------------------- */
 
 /* In the current folder, the workspace. ROOT is below /tmp. */
@@ -559,6 +597,7 @@ int main(void)
         TEST(mounts_cover_what_was_told),
         TEST(mounts_cover_again),
         TEST(mounts_hide_secrets),
+        TEST(mounts_cover_what_changes_meanwhile),
         TEST(mounts_give_images_a_tmp_of_their_own),
         TEST(mounts_leave_a_tmp_with_a_home),
         TEST(mounts_are_done_without),
