@@ -12,6 +12,7 @@
 
 #include "base/glob.h"
 #include "base/limits.h"
+#include "image/folders.h"
 
 #define GIT ".git"
 
@@ -388,13 +389,15 @@ void covers_add_program(const char *workspace, const char *program,
     char folder[SANDBOX_PATH];
     char path[SANDBOX_PATH];
     char real[SANDBOX_PATH];
+    ssize_t end = readlink(program, folder, sizeof folder - 1);
     char *slash;
 
-    if (!realpath(program, folder) || !(slash = strrchr(folder, '/')))
+    folder[end > 0 ? end : 0] = '\0';
+    if (!(slash = strrchr(folder, '/')))
         return;
     *slash = '\0';
     for (size_t i = 0; of_program[i]; i++)
-        if (join(folder, of_program[i], path) && realpath(path, real) &&
+        if (join(folder, of_program[i], path) && folders_resolve(path, real) &&
             strncmp(real, workspace, n) == 0 && real[n] == '/')
             close_path(real + n + 1, covers);
 }

@@ -35,6 +35,9 @@ static const char *const hidden_from_root[] = {
 #define TICKETS "/tmp"
 #define TICKET "krb5cc_*"
 
+/* Bytes of a path that may exist: it may be there. */
+#define ALL SIZE_MAX
+
 /* --- Lists of paths ------------------------------------------------------- */
 
 static void forget_listings(struct hidden_paths *paths)
@@ -208,8 +211,9 @@ bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
 
 /* --- Secrets -------------------------------------------------------------- */
 
-/* Notes the folders on the way to PATH, "" for the root. */
-static void note_ways(struct hidden *hidden, const char *path)
+/* Notes the folders on the way to PATH, "" for the root. There is nothing after
+   the first EXISTING bytes of it. */
+static void note_ways(struct hidden *hidden, const char *path, size_t existing)
 {
     char way[SANDBOX_PATH];
     uint32_t hash = FNV_START;
@@ -217,7 +221,7 @@ static void note_ways(struct hidden *hidden, const char *path)
     for (size_t i = 0; path[i] != '\0'; i++) {
         way[i] = '\0';
         if (path[i] == '/')
-            add_hashed(hidden, &hidden->ways, way, hash, true);
+            add_hashed(hidden, &hidden->ways, way, hash, i <= existing);
         way[i] = path[i];
         hash = fnv_add(hash, (unsigned char)path[i]);
     }
@@ -248,16 +252,16 @@ static void note_inside(struct hidden *hidden, const char *path)
         (void)closedir(open); // was only read
 }
 
-/* PATH must stay hidden, and the path to which its links lead. PRESENT: there
-   may be something now. False: there is nothing yet. */
-static bool hide_path(struct hidden *hidden, const char *path, bool present)
+/* PATH must stay hidden, and the path to which its links lead. Only the first
+   EXISTING bytes of it may exist. False: there is nothing yet. */
+static bool hide_path(struct hidden *hidden, const char *path, size_t existing)
 {
     const struct hidden_path *added;
     uint32_t hash = hash_of(path);
     char real[SANDBOX_PATH];
 
-    add_hashed(hidden, &hidden->secrets, path, hash, present);
-    note_ways(hidden, path);
+    add_hashed(hidden, &hidden->secrets, path, hash, existing == ALL);
+    note_ways(hidden, path, existing);
     added = find_hashed(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
         return false;
@@ -265,14 +269,14 @@ static bool hide_path(struct hidden *hidden, const char *path, bool present)
         strcmp(real, path) == 0)
         return true;
     add_path(hidden, &hidden->secrets, real);
-    note_ways(hidden, real);
+    note_ways(hidden, real, ALL);
     return true;
 }
 
 /* The same, with what is directly in PATH. */
-static void hide(struct hidden *hidden, const char *path, bool present)
+static void hide(struct hidden *hidden, const char *path, size_t existing)
 {
-    if (hide_path(hidden, path, present))
+    if (hide_path(hidden, path, existing))
         note_inside(hidden, path);
 }
 
@@ -313,10 +317,68 @@ static void hide_entries(struct hidden *hidden, const char *folder,
                      : secrets_match(name, more) ||
                            is_secret(hidden, status.st_dev, entry->d_ino)) &&
             join(path, folder, entry->d_name))
-            hide(hidden, path, true);
+            hide(hidden, path, ALL);
     }
     if (open)
         (void)closedir(open); // was only read
+}
+
+/* Reads the entries of the folder PATH, which becomes a way, unless they have
+   been read: the rules need them, too. NULL: without memory. */
+static const struct listing *list_way(struct hidden *hidden, const char *path)
+{
+    struct hidden_path *way;
+
+    // how it looked before is noted first
+    note_ways(hidden, path, ALL);
+    add_path(hidden, &hidden->ways, path);
+    way = find_path(&hidden->ways, path);
+    if (!way)
+        return NULL;
+    if (!way->listing) {
+        int fd = open(path[0] != '\0' ? path : "/",
+                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        way->listing = calloc(1, sizeof *way->listing);
+        if (way->listing)
+            listing_read(way->listing, fd);
+        if (fd >= 0)
+            (void)close(fd); // was only read
+    }
+    hidden->failed = hidden->failed || !way->listing;
+    return way->listing;
+}
+
+/* Whether LISTING, which may be NULL, may have the first name of PATTERN. */
+static bool may_have(const struct listing *listing, const char *pattern)
+{
+    return !listing || strcspn(pattern, "*") < LISTING_START ||
+           listing_may_have(listing, pattern);
+}
+
+/* How many bytes of what PATTERN names in the folder HOME, which has the
+   entries of LISTING, may exist: most folders of programs do not, and their
+   names need not be looked up one by one. */
+static size_t existing_of(struct hidden *hidden, const char *home,
+                          const char *pattern, const struct listing *listing)
+{
+    char path[SANDBOX_PATH];
+    const char *name = pattern;
+    size_t home_n = strlen(home);
+    const char *slash;
+
+    if (!join(path, home, pattern))
+        return 0; // the caller sees that, too
+    while (may_have(listing, name)) {
+        slash = strchr(name, '/');
+        if (!slash || !listing)
+            return ALL;
+        path[home_n + 1 + (size_t)(slash - pattern)] = '\0';
+        listing = list_way(hidden, path);
+        path[home_n + 1 + (size_t)(slash - pattern)] = '/';
+        name = slash + 1;
+    }
+    return home_n + (size_t)(name - pattern);
 }
 
 /* Hides what the PATTERN names in the folder HOME, whose LISTING may be NULL. A
@@ -325,23 +387,23 @@ static void hide_entries(struct hidden *hidden, const char *folder,
 static void hide_pattern(struct hidden *hidden, const char *home,
                          const char *pattern, const struct listing *listing)
 {
-    bool present = !listing || listing_may_have(listing, pattern);
     const char *slash = strrchr(pattern, '/');
+    const char *star = strchr(pattern, '*');
     char path[SANDBOX_PATH];
+    size_t existing;
     size_t left = LIMIT_SECRET_NAMES;
 
-    if (!join(path, home, pattern))
+    if (!join(path, home, pattern) || (star && (!slash || star < slash)))
         return;
-    if (!strchr(pattern, '*')) {
-        hide(hidden, path, present);
-        return;
-    }
-    if (!slash || strchr(pattern, '*') < slash || !present)
+    existing = existing_of(hidden, home, pattern, listing);
+    if (!star)
+        hide(hidden, path, existing);
+    if (!star || existing != ALL)
         return;
     path[strlen(home) + 1 + (size_t)(slash - pattern)] = '\0';
     if (access(path, F_OK) < 0)
         return;
-    note_ways(hidden, path);
+    note_ways(hidden, path, ALL);
     add_path(hidden, &hidden->ways, path);
     hide_entries(hidden, path, slash + 1, NULL, &left);
 }
@@ -402,7 +464,7 @@ static void hide_in_home(struct hidden *hidden, const char *home,
 
         if (secrets_match(str_from(name), sandbox->secrets) &&
             join(path, home, name))
-            hide(hidden, path, true);
+            hide(hidden, path, ALL);
         if (folders == 0 || name[0] == '.' || listing->list[i].type == DT_REG ||
             !join(path, home, name) || !is_folder(listing, i, path) ||
             is_writable(places, path))
@@ -415,35 +477,12 @@ static void hide_in_home(struct hidden *hidden, const char *home,
                      sandbox->secrets, &names);
 }
 
-/* Reads the entries of the folder HOME, which becomes a way, unless they have
-   been read. NULL: without memory. */
-static const struct listing *list_home(struct hidden *hidden, const char *home)
-{
-    struct hidden_path *way;
-
-    // how it looked before is noted first
-    note_ways(hidden, home);
-    add_path(hidden, &hidden->ways, home);
-    way = find_path(&hidden->ways, home);
-    if (!way)
-        return NULL;
-    if (!way->listing) {
-        way->listing = calloc(1, sizeof *way->listing);
-        if (way->listing)
-            listing_read(way->listing,
-                         open(home[0] != '\0' ? home : "/",
-                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    }
-    hidden->failed = hidden->failed || !way->listing;
-    return way->listing;
-}
-
 static void hide_home(struct hidden *hidden, const struct home *home,
                       const struct sandbox *sandbox,
                       const struct sandbox_places *places)
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
-    const struct listing *listing = list_home(hidden, path);
+    const struct listing *listing = list_way(hidden, path);
     size_t all = SIZE_MAX; // too many to be kept are still looked at
 
     hide_patterns(hidden, home, secrets_patterns, listing);
@@ -502,7 +541,7 @@ static void hide_cache(struct hidden *hidden, const char *cache)
     slash = strrchr(path, '/');
     if (one_of_many && slash > path)
         *slash = '\0'; // the others are beside it
-    hide(hidden, path, true);
+    hide(hidden, path, ALL);
 }
 
 /* Adds the secrets of the homes, and the tickets. */
@@ -524,9 +563,9 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
     *hidden = (struct hidden){.before = before};
     // what is in those of the system has no other names
     for (size_t i = 0; hidden_places[i]; i++)
-        (void)hide_path(hidden, hidden_places[i], true);
+        (void)hide_path(hidden, hidden_places[i], ALL);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        (void)hide_path(hidden, hidden_from_root[i], true);
+        (void)hide_path(hidden, hidden_from_root[i], ALL);
     hidden->system = hidden->secrets.n;
     // under mounts, the other names of the others cannot be seen
     for (size_t i = 0; before && i < before->inside.n; i++)
