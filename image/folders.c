@@ -142,12 +142,11 @@ bool folders_lead_straight(const char *path)
 
 bool folders_resolve(const char *path, char *out)
 {
-    int fd = path[0] == '/' && is_plain(path) && strlen(path) < PATH_MAX
-                 ? find_at_once(AT_FDCWD, path, 0)
-                 : -1;
+    bool plain = path[0] == '/' && is_plain(path) && strlen(path) < PATH_MAX;
+    int fd = plain ? find_at_once(AT_FDCWD, path, 0) : -1;
 
     if (fd < 0)
-        return realpath(path, out) != NULL;
+        return (!plain || errno != ENOENT) && realpath(path, out) != NULL;
     (void)close(fd); // was only a name
     memcpy(out, path, strlen(path) + 1);
     return true;

@@ -571,8 +571,10 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
     for (size_t i = 0; before && i < before->inside.n; i++)
         take_path(hidden, &hidden->inside, before->inside.list[i]);
     hide_secrets(hidden, sandbox, places);
+    // what comes where nothing is yet changes the folder around it
     for (size_t i = 0; i < hidden->ways.n; i++)
-        if (!find_path(&hidden->looked, hidden->ways.list[i].name))
+        if (hidden->ways.list[i].number != 0 &&
+            !find_path(&hidden->looked, hidden->ways.list[i].name))
             take_path(hidden, &hidden->looked, hidden->ways.list[i]);
     hidden->before = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;
