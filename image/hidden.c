@@ -115,15 +115,16 @@ static struct hidden_path *find_path(const struct hidden_paths *paths,
     return find_hashed(paths, name, hash_of(name));
 }
 
-/* Notes what is at PATH, and for a secret over which something is mounted now
-   what there was BEFORE. */
-static void identify(struct hidden_path *path, const struct hidden *before)
+/* Notes in PATH what is at NAME, and for a secret over which something is
+   mounted now what there was BEFORE. */
+static void identify(struct hidden_path *path, const char *name,
+                     const struct hidden *before)
 {
-    const char *name = path->name[0] != '\0' ? path->name : "/";
     const struct hidden_path *known;
     struct statx status;
 
-    if (statx(AT_FDCWD, name, 0, STATX_INO | STATX_CTIME, &status) < 0)
+    if (statx(AT_FDCWD, name[0] != '\0' ? name : "/", 0,
+              STATX_INO | STATX_CTIME, &status) < 0)
         return;
     path->device = makedev(status.stx_dev_major, status.stx_dev_minor);
     path->number = status.stx_ino;
@@ -131,18 +132,18 @@ static void identify(struct hidden_path *path, const struct hidden *before)
     path->changed.tv_nsec = status.stx_ctime.tv_nsec;
     if (!before || (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0)
         return;
-    known = find_path(&before->secrets, path->name);
+    known = find_path(&before->secrets, name);
     if (!known)
         return;
     path->device = known->device;
     path->number = known->number;
 }
 
-/* Adds PATH, whose name is not its own yet. */
+/* Adds PATH with the name NAME. */
 static void take_path(struct hidden *hidden, struct hidden_paths *paths,
-                      struct hidden_path path)
+                      struct hidden_path path, const char *name)
 {
-    path.name = reserve(paths) ? strdup(path.name) : NULL;
+    path.name = reserve(paths) ? strdup(name) : NULL;
     path.listing = NULL; // another has it
     hidden->failed = hidden->failed || !path.name;
     if (path.name)
@@ -153,17 +154,15 @@ static void take_path(struct hidden *hidden, struct hidden_paths *paths,
 static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
                        const char *name, uint32_t hash, bool present)
 {
-    char copy[SANDBOX_PATH];
-    struct hidden_path path = {.name = copy, .hash = hash};
+    struct hidden_path path = {.hash = hash};
     const char *slash = strrchr(name, '/');
 
     if (find_hashed(paths, name, hash))
         return;
-    (void)snprintf(copy, sizeof copy, "%s", name); // no path is longer
     path.start = slash ? (size_t)(slash - name) + 1 : 0;
     if (present)
-        identify(&path, hidden->before);
-    take_path(hidden, paths, path);
+        identify(&path, name, hidden->before);
+    take_path(hidden, paths, path, name);
 }
 
 static void add_path(struct hidden *hidden, struct hidden_paths *paths,
@@ -233,7 +232,6 @@ static void note_inside(struct hidden *hidden, const char *path)
 {
     DIR *open = opendir(path);
     size_t left = LIMIT_SECRET_NAMES;
-    char none[] = "";
     const struct dirent *entry;
     struct stat status;
 
@@ -245,9 +243,9 @@ static void note_inside(struct hidden *hidden, const char *path)
             S_ISREG(status.st_mode) && status.st_nlink > 1 &&
             !has_file(&hidden->inside, status.st_dev, status.st_ino))
             take_path(hidden, &hidden->inside,
-                      (struct hidden_path){.name = none,
-                                           .device = status.st_dev,
-                                           .number = status.st_ino});
+                      (struct hidden_path){.device = status.st_dev,
+                                           .number = status.st_ino},
+                      "");
     if (open)
         (void)closedir(open); // was only read
 }
@@ -290,9 +288,15 @@ static bool is_secret(const struct hidden *hidden, dev_t device, ino_t number)
 /* Joins FOLDER and NAME; false when that is too long. */
 static bool join(char path[SANDBOX_PATH], const char *folder, const char *name)
 {
-    int n = snprintf(path, SANDBOX_PATH, "%s/%s", folder, name);
+    size_t folder_n = strlen(folder);
+    size_t name_n = strlen(name);
 
-    return n > 0 && n < SANDBOX_PATH;
+    if (folder_n + name_n + 2 > SANDBOX_PATH)
+        return false;
+    memcpy(path, folder, folder_n); // of hundreds of names, snprintf is slow
+    path[folder_n] = '/';
+    memcpy(path + folder_n + 1, name, name_n + 1);
+    return true;
 }
 
 /* Hides the entries of FOLDER whose names fit PATTERN, one name, or when that
@@ -356,26 +360,24 @@ static bool may_have(const struct listing *listing, const char *pattern)
            listing_may_have(listing, pattern);
 }
 
-/* How many bytes of what PATTERN names in the folder HOME, which has the
-   entries of LISTING, may exist: most folders of programs do not, and their
-   names need not be looked up one by one. */
-static size_t existing_of(struct hidden *hidden, const char *home,
+/* How many bytes of PATH may exist: what PATTERN names in a folder that has the
+   entries of LISTING. Most folders of programs do not, and their names need not
+   be looked up one by one. */
+static size_t existing_of(struct hidden *hidden, char *path,
                           const char *pattern, const struct listing *listing)
 {
-    char path[SANDBOX_PATH];
+    size_t home_n = strlen(path) - strlen(pattern) - 1;
     const char *name = pattern;
-    size_t home_n = strlen(home);
-    const char *slash;
 
-    if (!join(path, home, pattern))
-        return 0; // the caller sees that, too
     while (may_have(listing, name)) {
-        slash = strchr(name, '/');
+        const char *slash = strchr(name, '/');
+        size_t end = slash ? home_n + 1 + (size_t)(slash - pattern) : 0;
+
         if (!slash || !listing)
             return ALL;
-        path[home_n + 1 + (size_t)(slash - pattern)] = '\0';
+        path[end] = '\0';
         listing = list_way(hidden, path);
-        path[home_n + 1 + (size_t)(slash - pattern)] = '/';
+        path[end] = '/';
         name = slash + 1;
     }
     return home_n + (size_t)(name - pattern);
@@ -395,7 +397,7 @@ static void hide_pattern(struct hidden *hidden, const char *home,
 
     if (!join(path, home, pattern) || (star && (!slash || star < slash)))
         return;
-    existing = existing_of(hidden, home, pattern, listing);
+    existing = existing_of(hidden, path, pattern, listing);
     if (!star)
         hide(hidden, path, existing);
     if (!star || existing != ALL)
@@ -569,13 +571,14 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
     hidden->system = hidden->secrets.n;
     // under mounts, the other names of the others cannot be seen
     for (size_t i = 0; before && i < before->inside.n; i++)
-        take_path(hidden, &hidden->inside, before->inside.list[i]);
+        take_path(hidden, &hidden->inside, before->inside.list[i], "");
     hide_secrets(hidden, sandbox, places);
     // what comes where nothing is yet changes the folder around it
     for (size_t i = 0; i < hidden->ways.n; i++)
         if (hidden->ways.list[i].number != 0 &&
             !find_path(&hidden->looked, hidden->ways.list[i].name))
-            take_path(hidden, &hidden->looked, hidden->ways.list[i]);
+            take_path(hidden, &hidden->looked, hidden->ways.list[i],
+                      hidden->ways.list[i].name);
     hidden->before = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;
 }
