@@ -7,13 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "image/folders.h"
 #include "image/namespace.h"
 #include "image/sandbox.h"
 
 #define TABLE "/proc/self/mountinfo"
+#define CHUNK (16u * 1024)
 
 /* A line of the table. */
 struct mount {
@@ -80,20 +83,12 @@ static bool is_in(const char *path, const char *folder)
 /* The number of the mount to which FD belongs; -1: unknown. */
 static long mount_of(int fd)
 {
-    static const char key[] = "mnt_id:";
-    char name[48];
-    char line[200];
-    long id = -1;
-    FILE *facts;
+    struct statx status;
 
-    (void)snprintf(name, sizeof name, "/proc/self/fdinfo/%d", fd);
-    facts = fopen(name, "re");
-    while (facts && id < 0 && fgets(line, sizeof line, facts))
-        if (strncmp(line, key, sizeof key - 1) == 0)
-            id = strtol(line + sizeof key - 1, NULL, 10);
-    if (facts)
-        (void)fclose(facts); // was only read
-    return id;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0 ||
+        (status.stx_mask & STATX_MNT_ID) == 0)
+        return -1;
+    return (long)status.stx_mnt_id;
 }
 
 /* Makes the mount at PLACE read-only, if it is the topmost there. */
@@ -107,38 +102,66 @@ static bool close_mount(const struct mount *mount)
     return done;
 }
 
-/* Calls for each line of the table that shows FOLDER of the file system of OWN,
-   what is around or in it; other lines do not matter. */
-static bool close_all(FILE *table, const struct mount *own, const char *folder)
+/* Reads the table into OUT, ended by a 0. The system writes it anew each time,
+   a microsecond for each mount. */
+static bool read_table(struct buf *out)
 {
-    char *line = NULL;
-    size_t size = 0;
+    int fd = open(TABLE, O_RDONLY | O_CLOEXEC);
+    ssize_t n = -1;
+    char *room;
+
+    while (fd >= 0 && (room = buf_reserve(out, CHUNK)) &&
+           (n = read(fd, room, CHUNK)) > 0)
+        out->n += (size_t)n;
+    if (fd >= 0)
+        (void)close(fd); // was only read
+    buf_byte(out, '\0');
+    return n == 0 && !buf_failed(out);
+}
+
+/* Takes the first line off *TABLE; false when there is none. One that is no
+   mount, or too long, has the number -1. */
+static bool take_mount(const char **table, struct mount *out)
+{
+    static char line[3 * SANDBOX_PATH];
+    size_t n = strcspn(*table, "\n");
+    bool some = n > 0;
+
+    out->id = -1;
+    if (some && n < sizeof line) {
+        memcpy(line, *table, n);
+        line[n] = '\0';
+        if (!read_mount(line, out))
+            out->id = -1;
+    }
+    *table += n;
+    *table += **table == '\n';
+    return some;
+}
+
+/* Calls for each line of TABLE that shows FOLDER of the file system of OWN,
+   what is around or in it; other lines do not matter. */
+static bool close_all(const char *table, const struct mount *own,
+                      const char *folder)
+{
+    struct mount mount;
     bool done = true;
 
-    rewind(table);
-    while (getline(&line, &size, table) > 0) {
-        struct mount mount;
-
-        if (read_mount(line, &mount) && mount.id != own->id &&
+    while (take_mount(&table, &mount))
+        if (mount.id >= 0 && mount.id != own->id &&
             strcmp(mount.system, own->system) == 0 &&
             (is_in(folder, mount.shown) || is_in(mount.shown, folder)))
             done = close_mount(&mount) && done;
-    }
-    free(line);
     return done;
 }
 
 /* Finds the mount with number ID. */
-static bool find_mount(FILE *table, long id, struct mount *out)
+static bool find_mount(const char *table, long id, struct mount *out)
 {
-    char *line = NULL;
-    size_t size = 0;
-    bool found = false;
-
-    while (!found && getline(&line, &size, table) > 0)
-        found = read_mount(line, out) && out->id == id;
-    free(line);
-    return found;
+    while (take_mount(&table, out))
+        if (id >= 0 && out->id == id)
+            return true;
+    return false;
 }
 
 /* Writes to OUT which folder of its file system PATH is, which lies in the
@@ -160,8 +183,8 @@ bool aliases_close(int workspace)
     char name[40];
     char path[SANDBOX_PATH];
     char folder[SANDBOX_PATH];
+    struct buf table = BUF_EMPTY;
     struct mount own;
-    FILE *table = fopen(TABLE, "re");
     ssize_t n;
     bool done = true;
 
@@ -169,10 +192,10 @@ bool aliases_close(int workspace)
     n = readlink(name, path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
     // in a root that is no mount, the table does not tell
-    if (table && n > 0 && find_mount(table, mount_of(workspace), &own) &&
+    if (n > 0 && read_table(&table) &&
+        find_mount(table.p, mount_of(workspace), &own) &&
         name_shown(&own, path, folder))
-        done = close_all(table, &own, folder);
-    if (table)
-        (void)fclose(table); // was only read
+        done = close_all(table.p, &own, folder);
+    buf_release(&table);
     return done;
 }

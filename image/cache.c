@@ -2,6 +2,7 @@
 /* cache.c: see cache.h. What is in the cache is up to lisp/cache.lisp. */
 #include "image/cache.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "image/folders.h"
 #include "image/names.h"
 
 /* Below the folder of all caches; the number is the user's. */
@@ -29,7 +31,7 @@ void cache_find(char path[HOMES_PATH], enum cache_reach reach)
     if (caches && caches[0] == '/')
         n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches, (unsigned)geteuid(),
                      ends[reach]);
-    else if (home && home[0] == '/' && realpath(home, real))
+    else if (home && home[0] == '/' && folders_resolve(home, real))
         n = snprintf(path, HOMES_PATH, "%s/.cache/" PLACE,
                      strcmp(real, "/") == 0 ? "" : real, (unsigned)geteuid(),
                      ends[reach]);
@@ -42,6 +44,8 @@ static void make_folders(char path[HOMES_PATH])
 {
     char *slash = path;
 
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return; // most often all are there
     while ((slash = strchr(slash + 1, '/'))) {
         *slash = '\0';
         (void)mkdir(path, 0700); // it may be there; the last one shows it
@@ -70,7 +74,7 @@ void cache_open(char path[HOMES_PATH], bool making)
         return;
     if (making)
         make_folders(path);
-    if (realpath(path, real) && is_ours(real))
+    if (folders_resolve(path, real) && is_ours(real))
         memcpy(path, real, sizeof real);
     else
         path[0] = '\0';

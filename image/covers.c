@@ -12,6 +12,8 @@
 
 #include "base/glob.h"
 #include "base/limits.h"
+#include "image/folders.h"
+#include "image/listing.h"
 
 #define GIT ".git"
 
@@ -210,8 +212,38 @@ static void close_path(const char *path, struct covers *covers)
 struct search {
     int workspace;
     struct covers *covers;
-    size_t left; /* entries of folders that may still be looked at */
+    size_t left;        /* entries of folders that may still be looked at */
+    const char *listed; /* the folder that LISTING has, or NULL */
+    struct listing listing;
 };
+
+/* Bytes of a folder that tell that it has few entries, at most some hundred: to
+   read them takes less than to look for the names of all patterns. */
+#define FEW_ENTRIES 4096
+
+static void list_few(struct search *search, const char *folder)
+{
+    int fd = openat(search->workspace, folder[0] != '\0' ? folder : ".",
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    listing_release(&search->listing);
+    search->listed = NULL;
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size <= FEW_ENTRIES) {
+        listing_read(&search->listing, fd);
+        search->listed = folder;
+    }
+    if (fd >= 0)
+        (void)close(fd); // was only read
+}
+
+/* Whether NAME may be in FOLDER. */
+static bool may_be(const struct search *search, const char *folder,
+                   const char *name)
+{
+    return !search->listed || strcmp(folder, search->listed) != 0 ||
+           listing_may_have(&search->listing, name);
+}
 
 static void expand(struct search *search, const char *folder,
                    const char *pattern);
@@ -264,7 +296,8 @@ static void expand(struct search *search, const char *folder,
     DIR *entries;
     const struct dirent *entry;
 
-    if (n >= sizeof name || is_full(search))
+    if (n >= sizeof name || is_full(search) ||
+        (strcspn(pattern, "*") >= n && !may_be(search, folder, pattern)))
         return;
     memcpy(name, pattern, n);
     name[n] = '\0';
@@ -345,6 +378,7 @@ static void list_git(struct search *search, const char *root, bool stars)
         fstatat(search->workspace, git, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (S_ISDIR(status.st_mode)) {
+        list_few(search, git);
         paths_add(&search->covers->fixed, git);
     } else {
         paths_add(&search->covers->closed, git);
@@ -353,6 +387,7 @@ static void list_git(struct search *search, const char *root, bool stars)
         fix(git, search->covers);
     }
     expand_all(search, git, of_git, stars);
+    search->listed = NULL; // its name ends here
 }
 
 /* Lists what there is in ROOT. */
@@ -363,14 +398,19 @@ static void list_root(struct search *search, const struct sandbox *sandbox,
     fix(root, search->covers);
     if (root[0] != '\0' || search->covers->repository)
         list_git(search, root, stars);
+    if (!stars)
+        list_few(search, root);
     expand_all(search, root, patterns, stars);
     expand_all(search, root, sandbox->protects, stars);
+    search->listed = NULL;
 }
 
 void covers_list(int workspace, const struct sandbox *sandbox,
                  struct covers *covers)
 {
-    struct search search = {workspace, covers, LIMIT_COVERED_ENTRIES};
+    struct search search = {.workspace = workspace,
+                            .covers = covers,
+                            .left = LIMIT_COVERED_ENTRIES};
 
     paths_release(&covers->fixed);
     paths_release(&covers->closed);
@@ -379,6 +419,23 @@ void covers_list(int workspace, const struct sandbox *sandbox,
         list_root(&search, sandbox, covers->roots.list[i], false);
     for (size_t i = 0; i < covers->roots.n; i++)
         list_root(&search, sandbox, covers->roots.list[i], true);
+    listing_release(&search.listing);
+}
+
+/* Writes to OUT where NAME is, seen from FOLDER, which has no links in it;
+   false when it is nowhere. */
+static bool find_beside(const char *folder, const char *name,
+                        char out[SANDBOX_PATH])
+{
+    char path[SANDBOX_PATH];
+    size_t folder_n = strlen(folder);
+    int n;
+
+    for (; strncmp(name, "../", 3) == 0; name += 3)
+        while (folder_n > 0 && folder[--folder_n] != '/')
+            continue;
+    n = snprintf(path, sizeof path, "%.*s/%s", (int)folder_n, folder, name);
+    return n > 0 && n < SANDBOX_PATH && folders_resolve(path, out);
 }
 
 void covers_add_program(const char *workspace, const char *program,
@@ -386,15 +443,16 @@ void covers_add_program(const char *workspace, const char *program,
 {
     size_t n = strlen(workspace);
     char folder[SANDBOX_PATH];
-    char path[SANDBOX_PATH];
     char real[SANDBOX_PATH];
+    ssize_t end = readlink(program, folder, sizeof folder - 1);
     char *slash;
 
-    if (!realpath(program, folder) || !(slash = strrchr(folder, '/')))
+    folder[end > 0 ? end : 0] = '\0';
+    if (!(slash = strrchr(folder, '/')))
         return;
     *slash = '\0';
     for (size_t i = 0; of_program[i]; i++)
-        if (join(folder, of_program[i], path) && realpath(path, real) &&
+        if (find_beside(folder, of_program[i], real) &&
             strncmp(real, workspace, n) == 0 && real[n] == '/')
             close_path(real + n + 1, covers);
 }

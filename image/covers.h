@@ -31,8 +31,8 @@ void covers_list(int workspace, const struct sandbox *sandbox,
                  struct covers *covers);
 
 /* Adds the files of this program, and of the server and of Emacs beside it,
-   where they lie below WORKSPACE, a path. The program is an executable file at
-   PROGRAM. */
+   where they lie below WORKSPACE, a path. PROGRAM is
+   a link to the executable file, as the system has it. */
 void covers_add_program(const char *workspace, const char *program,
                         struct covers *covers);
 

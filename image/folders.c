@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -137,4 +138,16 @@ bool folders_lead_straight(const char *path)
     if (fd >= 0)
         (void)close(fd); // was only a name
     return straight;
+}
+
+bool folders_resolve(const char *path, char *out)
+{
+    bool plain = path[0] == '/' && is_plain(path) && strlen(path) < PATH_MAX;
+    int fd = plain ? find_at_once(AT_FDCWD, path, 0) : -1;
+
+    if (fd < 0)
+        return (!plain || errno != ENOENT) && realpath(path, out) != NULL;
+    (void)close(fd); // was only a name
+    memcpy(out, path, strlen(path) + 1);
+    return true;
 }

@@ -21,4 +21,8 @@ int folders_find_below(int folder, const char *path, bool making);
    single dots that name nothing, or when the system does not tell. */
 bool folders_lead_straight(const char *path);
 
+/* As realpath(3), into PATH_MAX bytes: in most paths there is no link, which
+   the system tells at once. */
+bool folders_resolve(const char *path, char *out);
+
 #endif

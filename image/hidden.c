@@ -35,6 +35,9 @@ static const char *const hidden_from_root[] = {
 #define TICKETS "/tmp"
 #define TICKET "krb5cc_*"
 
+/* Bytes of a path that may exist: it may be there. */
+#define ALL SIZE_MAX
+
 /* --- Lists of paths ------------------------------------------------------- */
 
 static void forget_listings(struct hidden_paths *paths)
@@ -112,15 +115,16 @@ static struct hidden_path *find_path(const struct hidden_paths *paths,
     return find_hashed(paths, name, hash_of(name));
 }
 
-/* Notes what is at PATH, and for a secret over which something is mounted now
-   what there was BEFORE. */
-static void identify(struct hidden_path *path, const struct hidden *before)
+/* Notes in PATH what is at NAME, and for a secret over which something is
+   mounted now what there was BEFORE. */
+static void identify(struct hidden_path *path, const char *name,
+                     const struct hidden *before)
 {
-    const char *name = path->name[0] != '\0' ? path->name : "/";
     const struct hidden_path *known;
     struct statx status;
 
-    if (statx(AT_FDCWD, name, 0, STATX_INO | STATX_CTIME, &status) < 0)
+    if (statx(AT_FDCWD, name[0] != '\0' ? name : "/", 0,
+              STATX_INO | STATX_CTIME, &status) < 0)
         return;
     path->device = makedev(status.stx_dev_major, status.stx_dev_minor);
     path->number = status.stx_ino;
@@ -128,18 +132,18 @@ static void identify(struct hidden_path *path, const struct hidden *before)
     path->changed.tv_nsec = status.stx_ctime.tv_nsec;
     if (!before || (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0)
         return;
-    known = find_path(&before->secrets, path->name);
+    known = find_path(&before->secrets, name);
     if (!known)
         return;
     path->device = known->device;
     path->number = known->number;
 }
 
-/* Adds PATH, whose name is not its own yet. */
+/* Adds PATH with the name NAME. */
 static void take_path(struct hidden *hidden, struct hidden_paths *paths,
-                      struct hidden_path path)
+                      struct hidden_path path, const char *name)
 {
-    path.name = reserve(paths) ? strdup(path.name) : NULL;
+    path.name = reserve(paths) ? strdup(name) : NULL;
     path.listing = NULL; // another has it
     hidden->failed = hidden->failed || !path.name;
     if (path.name)
@@ -150,17 +154,15 @@ static void take_path(struct hidden *hidden, struct hidden_paths *paths,
 static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
                        const char *name, uint32_t hash, bool present)
 {
-    char copy[SANDBOX_PATH];
-    struct hidden_path path = {.name = copy, .hash = hash};
+    struct hidden_path path = {.hash = hash};
     const char *slash = strrchr(name, '/');
 
     if (find_hashed(paths, name, hash))
         return;
-    (void)snprintf(copy, sizeof copy, "%s", name); // no path is longer
     path.start = slash ? (size_t)(slash - name) + 1 : 0;
     if (present)
-        identify(&path, hidden->before);
-    take_path(hidden, paths, path);
+        identify(&path, name, hidden->before);
+    take_path(hidden, paths, path, name);
 }
 
 static void add_path(struct hidden *hidden, struct hidden_paths *paths,
@@ -208,8 +210,9 @@ bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
 
 /* --- Secrets -------------------------------------------------------------- */
 
-/* Notes the folders on the way to PATH, "" for the root. */
-static void note_ways(struct hidden *hidden, const char *path)
+/* Notes the folders on the way to PATH, "" for the root. There is nothing after
+   the first EXISTING bytes of it. */
+static void note_ways(struct hidden *hidden, const char *path, size_t existing)
 {
     char way[SANDBOX_PATH];
     uint32_t hash = FNV_START;
@@ -217,7 +220,7 @@ static void note_ways(struct hidden *hidden, const char *path)
     for (size_t i = 0; path[i] != '\0'; i++) {
         way[i] = '\0';
         if (path[i] == '/')
-            add_hashed(hidden, &hidden->ways, way, hash, true);
+            add_hashed(hidden, &hidden->ways, way, hash, i <= existing);
         way[i] = path[i];
         hash = fnv_add(hash, (unsigned char)path[i]);
     }
@@ -229,7 +232,6 @@ static void note_inside(struct hidden *hidden, const char *path)
 {
     DIR *open = opendir(path);
     size_t left = LIMIT_SECRET_NAMES;
-    char none[] = "";
     const struct dirent *entry;
     struct stat status;
 
@@ -241,23 +243,23 @@ static void note_inside(struct hidden *hidden, const char *path)
             S_ISREG(status.st_mode) && status.st_nlink > 1 &&
             !has_file(&hidden->inside, status.st_dev, status.st_ino))
             take_path(hidden, &hidden->inside,
-                      (struct hidden_path){.name = none,
-                                           .device = status.st_dev,
-                                           .number = status.st_ino});
+                      (struct hidden_path){.device = status.st_dev,
+                                           .number = status.st_ino},
+                      "");
     if (open)
         (void)closedir(open); // was only read
 }
 
-/* PATH must stay hidden, and the path to which its links lead. PRESENT: there
-   may be something now. False: there is nothing yet. */
-static bool hide_path(struct hidden *hidden, const char *path, bool present)
+/* PATH must stay hidden, and the path to which its links lead. Only the first
+   EXISTING bytes of it may exist. False: there is nothing yet. */
+static bool hide_path(struct hidden *hidden, const char *path, size_t existing)
 {
     const struct hidden_path *added;
     uint32_t hash = hash_of(path);
     char real[SANDBOX_PATH];
 
-    add_hashed(hidden, &hidden->secrets, path, hash, present);
-    note_ways(hidden, path);
+    add_hashed(hidden, &hidden->secrets, path, hash, existing == ALL);
+    note_ways(hidden, path, existing);
     added = find_hashed(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
         return false;
@@ -265,14 +267,14 @@ static bool hide_path(struct hidden *hidden, const char *path, bool present)
         strcmp(real, path) == 0)
         return true;
     add_path(hidden, &hidden->secrets, real);
-    note_ways(hidden, real);
+    note_ways(hidden, real, ALL);
     return true;
 }
 
 /* The same, with what is directly in PATH. */
-static void hide(struct hidden *hidden, const char *path, bool present)
+static void hide(struct hidden *hidden, const char *path, size_t existing)
 {
-    if (hide_path(hidden, path, present))
+    if (hide_path(hidden, path, existing))
         note_inside(hidden, path);
 }
 
@@ -286,9 +288,15 @@ static bool is_secret(const struct hidden *hidden, dev_t device, ino_t number)
 /* Joins FOLDER and NAME; false when that is too long. */
 static bool join(char path[SANDBOX_PATH], const char *folder, const char *name)
 {
-    int n = snprintf(path, SANDBOX_PATH, "%s/%s", folder, name);
+    size_t folder_n = strlen(folder);
+    size_t name_n = strlen(name);
 
-    return n > 0 && n < SANDBOX_PATH;
+    if (folder_n + name_n + 2 > SANDBOX_PATH)
+        return false;
+    memcpy(path, folder, folder_n); // of hundreds of names, snprintf is slow
+    path[folder_n] = '/';
+    memcpy(path + folder_n + 1, name, name_n + 1);
+    return true;
 }
 
 /* Hides the entries of FOLDER whose names fit PATTERN, one name, or when that
@@ -313,10 +321,66 @@ static void hide_entries(struct hidden *hidden, const char *folder,
                      : secrets_match(name, more) ||
                            is_secret(hidden, status.st_dev, entry->d_ino)) &&
             join(path, folder, entry->d_name))
-            hide(hidden, path, true);
+            hide(hidden, path, ALL);
     }
     if (open)
         (void)closedir(open); // was only read
+}
+
+/* Reads the entries of the folder PATH, which becomes a way, unless they have
+   been read: the rules need them, too. NULL: without memory. */
+static const struct listing *list_way(struct hidden *hidden, const char *path)
+{
+    struct hidden_path *way;
+
+    // how it looked before is noted first
+    note_ways(hidden, path, ALL);
+    add_path(hidden, &hidden->ways, path);
+    way = find_path(&hidden->ways, path);
+    if (!way)
+        return NULL;
+    if (!way->listing) {
+        int fd = open(path[0] != '\0' ? path : "/",
+                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        way->listing = calloc(1, sizeof *way->listing);
+        if (way->listing)
+            listing_read(way->listing, fd);
+        if (fd >= 0)
+            (void)close(fd); // was only read
+    }
+    hidden->failed = hidden->failed || !way->listing;
+    return way->listing;
+}
+
+/* Whether LISTING, which may be NULL, may have the first name of PATTERN. */
+static bool may_have(const struct listing *listing, const char *pattern)
+{
+    return !listing || strcspn(pattern, "*") < LISTING_START ||
+           listing_may_have(listing, pattern);
+}
+
+/* How many bytes of PATH may exist: what PATTERN names in a folder that has the
+   entries of LISTING. Most folders of programs do not, and their names need not
+   be looked up one by one. */
+static size_t existing_of(struct hidden *hidden, char *path,
+                          const char *pattern, const struct listing *listing)
+{
+    size_t home_n = strlen(path) - strlen(pattern) - 1;
+    const char *name = pattern;
+
+    while (may_have(listing, name)) {
+        const char *slash = strchr(name, '/');
+        size_t end = slash ? home_n + 1 + (size_t)(slash - pattern) : 0;
+
+        if (!slash || !listing)
+            return ALL;
+        path[end] = '\0';
+        listing = list_way(hidden, path);
+        path[end] = '/';
+        name = slash + 1;
+    }
+    return home_n + (size_t)(name - pattern);
 }
 
 /* Hides what the PATTERN names in the folder HOME, whose LISTING may be NULL. A
@@ -325,23 +389,23 @@ static void hide_entries(struct hidden *hidden, const char *folder,
 static void hide_pattern(struct hidden *hidden, const char *home,
                          const char *pattern, const struct listing *listing)
 {
-    bool present = !listing || listing_may_have(listing, pattern);
     const char *slash = strrchr(pattern, '/');
+    const char *star = strchr(pattern, '*');
     char path[SANDBOX_PATH];
+    size_t existing;
     size_t left = LIMIT_SECRET_NAMES;
 
-    if (!join(path, home, pattern))
+    if (!join(path, home, pattern) || (star && (!slash || star < slash)))
         return;
-    if (!strchr(pattern, '*')) {
-        hide(hidden, path, present);
-        return;
-    }
-    if (!slash || strchr(pattern, '*') < slash || !present)
+    existing = existing_of(hidden, path, pattern, listing);
+    if (!star)
+        hide(hidden, path, existing);
+    if (!star || existing != ALL)
         return;
     path[strlen(home) + 1 + (size_t)(slash - pattern)] = '\0';
     if (access(path, F_OK) < 0)
         return;
-    note_ways(hidden, path);
+    note_ways(hidden, path, ALL);
     add_path(hidden, &hidden->ways, path);
     hide_entries(hidden, path, slash + 1, NULL, &left);
 }
@@ -402,7 +466,7 @@ static void hide_in_home(struct hidden *hidden, const char *home,
 
         if (secrets_match(str_from(name), sandbox->secrets) &&
             join(path, home, name))
-            hide(hidden, path, true);
+            hide(hidden, path, ALL);
         if (folders == 0 || name[0] == '.' || listing->list[i].type == DT_REG ||
             !join(path, home, name) || !is_folder(listing, i, path) ||
             is_writable(places, path))
@@ -415,35 +479,12 @@ static void hide_in_home(struct hidden *hidden, const char *home,
                      sandbox->secrets, &names);
 }
 
-/* Reads the entries of the folder HOME, which becomes a way, unless they have
-   been read. NULL: without memory. */
-static const struct listing *list_home(struct hidden *hidden, const char *home)
-{
-    struct hidden_path *way;
-
-    // how it looked before is noted first
-    note_ways(hidden, home);
-    add_path(hidden, &hidden->ways, home);
-    way = find_path(&hidden->ways, home);
-    if (!way)
-        return NULL;
-    if (!way->listing) {
-        way->listing = calloc(1, sizeof *way->listing);
-        if (way->listing)
-            listing_read(way->listing,
-                         open(home[0] != '\0' ? home : "/",
-                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    }
-    hidden->failed = hidden->failed || !way->listing;
-    return way->listing;
-}
-
 static void hide_home(struct hidden *hidden, const struct home *home,
                       const struct sandbox *sandbox,
                       const struct sandbox_places *places)
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
-    const struct listing *listing = list_home(hidden, path);
+    const struct listing *listing = list_way(hidden, path);
     size_t all = SIZE_MAX; // too many to be kept are still looked at
 
     hide_patterns(hidden, home, secrets_patterns, listing);
@@ -502,7 +543,7 @@ static void hide_cache(struct hidden *hidden, const char *cache)
     slash = strrchr(path, '/');
     if (one_of_many && slash > path)
         *slash = '\0'; // the others are beside it
-    hide(hidden, path, true);
+    hide(hidden, path, ALL);
 }
 
 /* Adds the secrets of the homes, and the tickets. */
@@ -524,17 +565,20 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
     *hidden = (struct hidden){.before = before};
     // what is in those of the system has no other names
     for (size_t i = 0; hidden_places[i]; i++)
-        (void)hide_path(hidden, hidden_places[i], true);
+        (void)hide_path(hidden, hidden_places[i], ALL);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        (void)hide_path(hidden, hidden_from_root[i], true);
+        (void)hide_path(hidden, hidden_from_root[i], ALL);
     hidden->system = hidden->secrets.n;
     // under mounts, the other names of the others cannot be seen
     for (size_t i = 0; before && i < before->inside.n; i++)
-        take_path(hidden, &hidden->inside, before->inside.list[i]);
+        take_path(hidden, &hidden->inside, before->inside.list[i], "");
     hide_secrets(hidden, sandbox, places);
+    // what comes where nothing is yet changes the folder around it
     for (size_t i = 0; i < hidden->ways.n; i++)
-        if (!find_path(&hidden->looked, hidden->ways.list[i].name))
-            take_path(hidden, &hidden->looked, hidden->ways.list[i]);
+        if (hidden->ways.list[i].number != 0 &&
+            !find_path(&hidden->looked, hidden->ways.list[i].name))
+            take_path(hidden, &hidden->looked, hidden->ways.list[i],
+                      hidden->ways.list[i].name);
     hidden->before = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;
 }

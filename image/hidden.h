@@ -39,9 +39,9 @@ struct hidden {
                                    without names: they may have others */
     struct hidden_paths ways;   /* the folders on the way to them, "" included;
                                    also folders in which secrets may appear */
-    struct hidden_paths looked; /* the folders whose entries were looked at; if
-                                   none has changed, neither has all this,
-                                   except Kerberos tickets */
+    struct hidden_paths looked; /* the folders, all there, whose entries were
+                                   looked at; if none has changed, neither has
+                                   all this, except Kerberos tickets */
     const struct hidden *before; /* as hidden_find is told, until it returns */
     bool failed;                 /* memory ran out */
 };

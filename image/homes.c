@@ -31,7 +31,7 @@ static void add_home(struct home homes[HOMES_MAX], const char *path,
     char real[HOMES_PATH];
     size_t n = 0;
 
-    if (!path || path[0] != '/' || !realpath(path, real))
+    if (!path || path[0] != '/' || !folders_resolve(path, real))
         return;
     for (; n < HOMES_MAX && homes[n].path[0] != '\0'; n++) {
         const struct home *known = &homes[n];

@@ -147,7 +147,7 @@ static void allow_around(const struct rules *rules,
     if (fd < 0)
         return; // nothing in it gets allowed
     if (!way->listing)
-        listing_read(&own, dup(fd));
+        listing_read(&own, fd);
     allow_entries(rules, way->name, fd, listing, true, &left);
     allow_entries(rules, way->name, fd, listing, false, &left);
     listing_release(&own);

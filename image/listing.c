@@ -2,17 +2,14 @@
 /* listing.c: see listing.h. */
 #include "image/listing.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fnv.h"
 #include "base/limits.h"
-
-/* Bytes of a name that decide whether it may be there. */
-enum { START = 3 };
 
 /* Where in the set NAME belongs by its first bytes, lower case; false when they
    are too few or not ASCII, so that a file system may take other bytes for the
@@ -21,7 +18,7 @@ static bool find_start(const char *name, size_t *at)
 {
     uint32_t hash = FNV_START;
 
-    for (size_t i = 0; i < START; i++) {
+    for (size_t i = 0; i < LISTING_START; i++) {
         uint32_t c = (unsigned char)name[i];
 
         if (c == '\0' || c == '/' || c >= 0x80)
@@ -40,9 +37,9 @@ static void note_start(struct listing *listing, const char *name)
 
     if (find_start(name, &at))
         listing->starts[at / 64] |= 1ull << at % 64;
-    else if (strlen(name) >= START)
+    else if (strlen(name) >= LISTING_START)
         listing->foreign = true; // a shorter name of ASCII is no longer one
-    for (size_t i = 0; i < START && name[i] != '\0'; i++)
+    for (size_t i = 0; i < LISTING_START && name[i] != '\0'; i++)
         listing->foreign = listing->foreign || (unsigned char)name[i] >= 0x80;
 }
 
@@ -53,7 +50,8 @@ bool listing_may_have(const struct listing *listing, const char *name)
     if (!listing->read || listing->foreign || !find_start(name, &at) ||
         (listing->starts[at / 64] & 1ull << at % 64) != 0)
         return true;
-    for (size_t i = 1; i < START; i++) // some drop these at the end of a name
+    for (size_t i = 1; i < LISTING_START;
+         i++) // some drop these at the end of a name
         if (name[i] == '.' || name[i] == ' ')
             return true;
     return false;
@@ -82,38 +80,59 @@ static bool reserve(struct listing *listing, size_t name_n)
     return true;
 }
 
-static bool add(struct listing *listing, const struct dirent *entry)
+/* An entry as the system writes it. */
+struct raw_entry {
+    uint64_t number;
+    int64_t next;
+    uint16_t size; /* of all, to the next entry */
+    uint8_t type;
+    char name[];
+};
+
+static bool add(struct listing *listing, const struct raw_entry *entry)
 {
-    size_t name_n = strlen(entry->d_name) + 1;
+    size_t name_n = strlen(entry->name) + 1;
 
     if (listing->n == LIMIT_WAY_ENTRIES || !reserve(listing, name_n))
         return false;
-    listing->list[listing->n++] =
-        (struct listing_entry){listing->names_n, entry->d_type, entry->d_ino};
-    memcpy(listing->names + listing->names_n, entry->d_name, name_n);
+    listing->list[listing->n++] = (struct listing_entry){
+        listing->names_n, entry->type, (ino_t)entry->number};
+    memcpy(listing->names + listing->names_n, entry->name, name_n);
     listing->names_n += name_n;
-    note_start(listing, entry->d_name);
+    note_start(listing, entry->name);
     return true;
 }
 
+/* Adds what the system has written: N bytes. */
+static bool add_all(struct listing *listing, const char *entries, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        const struct raw_entry *entry = (const void *)(entries + at);
+
+        if (entry->number != 0 && strcmp(entry->name, ".") != 0 &&
+            strcmp(entry->name, "..") != 0 && !add(listing, entry))
+            return false;
+        at += entry->size;
+    }
+    return true;
+}
+
+/* Without readdir(3), which would ask twice as many questions about the folder
+   and take memory for each. */
 void listing_read(struct listing *listing, int fd)
 {
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
+    static _Alignas(struct raw_entry) char entries[32 * 1024];
     struct stat status;
+    ssize_t n = -1;
 
     *listing = (struct listing){.read = false};
-    if (!folder && fd >= 0)
-        (void)close(fd); // was only opened
-    if (!folder)
+    if (fd < 0 || fstat(fd, &status) < 0)
         return;
-    listing->read = fstat(fd, &status) == 0;
-    if (listing->read)
-        listing->device = status.st_dev;
-    while (listing->read && (entry = readdir(folder)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            listing->read = add(listing, entry);
-    (void)closedir(folder); // was only read
+    listing->device = status.st_dev;
+    while ((n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0 &&
+           add_all(listing, entries, (size_t)n))
+        continue;
+    listing->read = n == 0;
     if (!listing->read)
         listing_release(listing);
 }

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Bytes of a name that decide whether it may be there. */
+#define LISTING_START 3
+
 /* Bits of a set of beginnings of names. */
 #define LISTING_STARTS 4096
 
@@ -32,8 +35,9 @@ struct listing {
     uint64_t starts[LISTING_STARTS / 64];
 };
 
-/* Reads the folder FD, and closes FD; when that fails, without memory, or when
-   there are more than LIMIT_WAY_ENTRIES, the listing is not read. */
+/* Reads the folder FD, of which nothing was read; when that fails, without
+   memory, or when there are more than LIMIT_WAY_ENTRIES, the listing is not
+   read. One thread does this at a time. */
 void listing_read(struct listing *listing, int fd);
 void listing_release(struct listing *listing);
 

@@ -229,9 +229,10 @@ static bool keep_all(struct stay stays[STAY_N],
                      const struct sandbox_places *places, const char *folder)
 {
     char program[SANDBOX_PATH] = "";
+    ssize_t n = readlink(PROGRAM, program, sizeof program - 1);
     char *slash;
 
-    if (realpath(PROGRAM, program) && (slash = strrchr(program, '/')))
+    if (n > 0 && (slash = strrchr(program, '/')))
         *slash = '\0';
     for (size_t i = 0; i < STAY_N; i++)
         stays[i].tree = -1;
@@ -284,7 +285,7 @@ static bool may_replace(const struct sandbox_places *places, const char *folder)
 {
     char real[SANDBOX_PATH];
 
-    return realpath(folder, real) && strcmp(real, folder) == 0 &&
+    return folders_resolve(folder, real) && strcmp(real, folder) == 0 &&
            is_replaceable(places, folder);
 }
 
@@ -580,15 +581,17 @@ bool mounts_make(struct mounts *mounts, const struct sandbox *sandbox,
                  const struct hidden *hidden, struct sandbox_places *places)
 {
     uint32_t temporary;
-    bool covering = is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected;
+    bool covering = sandbox->mode == SANDBOX_WORKSPACE &&
+                    is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected;
 
     if (mounts->parts == 0)
         return true;
+    // as long as the table of mounts is short
+    covering = covering && close_aliases(places);
     if (hide_secrets(hidden))
         mounts->parts |= SANDBOX_MOUNTS_SECRETS;
     if (sandbox->mode != SANDBOX_WORKSPACE)
         return true;
-    covering = covering && close_aliases(places);
     if (!enter_temporary(places, &temporary))
         return false;
     mounts->parts |= temporary;

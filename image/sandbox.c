@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image/cache.h"
+#include "image/folders.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -37,7 +38,7 @@ const char *sandbox_mode_name(enum sandbox_mode mode)
 static void resolve(const char *path, char out[SANDBOX_PATH])
 {
     out[0] = '\0';
-    if (!realpath(path, out))
+    if (!folders_resolve(path, out))
         out[0] = '\0';
 }
 

@@ -325,7 +325,9 @@ static void remove_folder(struct temporary *temporary, int64_t until_ms)
         (void)removal_of_folder(temporary->parent, temporary->name, until_ms);
     close_fd(&temporary->lock);
     close_fd(&temporary->parent);
-    if (temporary->base >= 0) // that of all, too, if it is empty
+    // that of all stays: some file systems make a folder the more slowly, the
+    // more were removed lately
+    if (temporary->alone)
         (void)unlinkat(temporary->base, temporary->common, AT_REMOVEDIR);
     close_fd(&temporary->base);
     temporary->path[0] = '\0';

@@ -4,8 +4,9 @@
 
    Below the user's temporary folder lies ecl-mcp-UID (mode 0700), and in it a
    folder for each supervisor, with a name of chance, which is TMPDIR for its
-   images and is locked as long as it runs. Only that folder is read to find
-   what a supervisor has left that was killed; the next one removes it. */
+   images and is locked as long as it runs. Only that folder, which
+   stays, is read to find what a supervisor has left that was killed; the next
+   one removes it. */
 #ifndef SUPERVISOR_TEMPORARY_H
 #define SUPERVISOR_TEMPORARY_H
 

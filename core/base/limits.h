@@ -489,7 +489,7 @@
    thousands of files must not cost more than one with fifty. Those whose names
    begin with a dot come first. Folders do not count, for most of what code
    reads is in one. */
-#define LIMIT_FILES_READABLE 256
+#define LIMIT_FILES_READABLE 128
 
 /* Entries of a home, or of another folder on the way to a secret, that are
    listed: more than anybody has, and 6 MB for a moment at a start. Nothing in
