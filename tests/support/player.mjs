@@ -408,8 +408,8 @@ export class Player {
 
     // --- its processes ---
 
-    // The process that plays ROLE: front, zygote, keeper, live or sleeper (a
-    // checkpoint); the newest where there are several.
+    // The process that plays ROLE: front, zygote, keeper, live (but not SPARED)
+    // or sleeper (a checkpoint); the newest where there are several.
     process(role) {
         const all = this.peer.look();
         const front = this.#front(all);
@@ -426,7 +426,7 @@ export class Player {
         const others = images.filter(p => !zygotes.includes(p));
         // A copy that has just been made does not have its own name yet; a
         // zygote that starts has children for a moment.
-        const lisp = others.filter(p =>
+        const lisp = others.filter(p => p.pid !== this.spared &&
             !others.some(q => q.pid === p.parent) &&
             !zygotes.some(q => q.pid === p.parent));
         return {
