@@ -50,8 +50,8 @@ export async function assault(player, attack) {
     if (before)
         expect('before', await session.evaluate(before, 30), /^=> /m);
     expect('the attack', await session.evaluate(code, seconds), told);
-    for (const [tool, args] of then)
-        expect(tool, await session.call(tool, args), POSSIBLE);
+    for (const [tool, args, pattern = POSSIBLE] of then)
+        expect(tool, await session.call(tool, args), pattern);
     expect('the next call', await session.evaluate('(1+ *kept*)', 3), next);
     const were = descendants(player.peer, keeper);
     await session.call('restore-session', { name: 'safe' });

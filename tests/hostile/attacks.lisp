@@ -46,6 +46,17 @@
                                         :input nil :output :stream :error nil))
     (let ((line (read-line s nil "")))
       (and (> (length line) 1) (char line 1)))))
+(defun address (data) (ffi:pointer-address data))
+(defun send-descriptors (n)
+  "Sends N descriptors through a socket from which nobody reads."
+  (let* ((pair (mem :int 0 0)) (byte (mem :int 65)) (size (+ 16 (* 4 n)))
+         (control (apply #'mem :unsigned-int size 0 1 1
+                         (make-list n :initial-element 0)))
+         (part (mem :unsigned-long (address byte) 1))
+         (head (mem :unsigned-long 0 0 (address part) 1 (address control) size 0)))
+    (f "socketpair" :int :int 1 :int 1 :int 0 :pointer-void pair)
+    (f "sendmsg" :long :int (ffi:deref-array pair '(:array :int) 0)
+                       :pointer-void head :int 0)))
 (defun compiler (name script)
   "From now on the C compiler of this session is SCRIPT, which runs in the folder
 of the session and may use $name. Its process is the line of NAME-gcc, that of

@@ -8,7 +8,8 @@
 //   seconds  its time limit, 5 at first
 //   told     what its answer must say: the control, for it shows that the attack
 //            has had its effect, or what refused it
-//   then     more calls, [tool, arguments], which must be answered
+//   then     more calls, [tool, arguments, what the answer must say, if not
+//            anything]
 //   next     what the next evaluation, of (1+ 41), must say, if not anything
 //   lost     true if the session cannot be restored
 
@@ -112,6 +113,13 @@ const DESCRIPTORS = [
         code: '(f "shutdown" :int :int 200 :int 0)' },
     { name: 'the socket made dumb', told: DIED, seconds: 2,
         code: '(f "shutdown" :int :int 200 :int 1)' },
+    // Those of all processes of a user count, with the limit of who sends: so one
+    // session can keep others from sending any. The copy is not made, no more.
+    { name: 'as many descriptors on their way as there may be', told: is('T'),
+        code: '(limit 7 250 1000) (loop repeat 9 thereis (minusp ' +
+            '(send-descriptors 200)))', next: /^=> 42$/,
+        then: [['checkpoint-session', { name: 'after' },
+            /^\[ERROR\] ECL-MCP:NO-CHECKPOINT$/m]] },
     { name: 'a socket that does not wait', told: is(0), seconds: 2,
         code: '(f "fcntl" :int :int 200 :int 4 :int 2048)', next: WELL },
 ];
