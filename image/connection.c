@@ -258,7 +258,10 @@ bool connection_begin(struct connection *connection, struct wire_head head)
 
 /* --- To the supervisor -------------------------------------------------- */
 
-/* Sends the frame in the buffer, with the descriptor FD unless that is -1. */
+/* Sends the frame in the buffer, with the descriptor FD unless that is -1. The
+   system counts descriptors on their way for all processes of a user, and code
+   of any session can have as many there as it allows: then the frame goes
+   without, as if no copy could be made. */
 static void send_out(struct connection *connection, int fd)
 {
     struct buf *out = &connection->out;
@@ -287,7 +290,9 @@ static void send_out(struct connection *connection, int fd)
     do
         n = sendmsg(connection->socket, &header, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    if (n <= 0)
+    if (n < 0 && errno == ETOOMANYREFS)
+        n = 0;
+    else if (n <= 0)
         connection_give_up("socket");
     write_all(connection->socket, out->p + n, out->n - (size_t)n, "socket");
     buf_trim(out, CHUNK);

@@ -25,6 +25,7 @@
 #include "base/limits.h"
 #include "image/connection.h"
 #include "image/constants.h"
+#include "image/deadline.h"
 #include "image/format.h"
 #include "image/heap.h"
 #include "image/linux.h"
@@ -148,7 +149,8 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     (void)signal;
     if (running == 0)
         return;
-    if (info->si_code == SI_TIMER)
+    // of nobody: the system had no room for what it says
+    if (info->si_code == SI_TIMER || (info->si_pid == 0 && deadline_is_over()))
         why = STOP_TIME;
     if (info->si_code == SI_QUEUE) {
         if (info->si_value.sival_int / STOP_REASONS != running)
@@ -246,6 +248,7 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
         wire_take_string(&body, &operation) != ST_OK)
         connection_give_up("a call without operation");
     ECL_SET(live.time_limit, ecl_make_int64_t(timeout_ms));
+    deadline_begin(timeout_ms);
     ECL_CATCH_ALL_BEGIN(env)
     {
         cl_object answer;

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "supervisor/adopted.h"
 #include "supervisor/image_life.h"
+#include "supervisor/reply.h"
 #include "supervisor/state.h"
 
 /* Milliseconds after which a process that is late is told to continue. */
@@ -18,14 +19,18 @@ static int64_t limit_of(enum awaited what)
 }
 
 /* What SESSION waits for, and in *TOKEN which one of its kind. */
-static enum awaited look(const struct session *session, uint64_t *token)
+static enum awaited look(const struct supervisor *s,
+                         const struct session *session, uint64_t *token)
 {
     const struct image_process *image = &session->image;
     const struct call *call = session->calls.first;
 
     *token = image->serial;
-    if (image->socket < 0 || image->dying)
+    if (image->dying)
         return AWAITED_NOTHING;
+    if (image->socket < 0)
+        return call && zygote_is_ready(&s->zygote) ? AWAITED_ROOM
+                                                   : AWAITED_NOTHING;
     if (image->pid <= 0)
         return AWAITED_OPENING;
     *token = (uint64_t)image->pid;
@@ -51,10 +56,24 @@ static pid_t find_process(const struct supervisor *s,
         return session->image.keeper_pid;
     case AWAITED_OPENING:
         return s->zygote.pid;
+    case AWAITED_ROOM: // each turn tries to open an image
     case AWAITED_NOTHING:
         break;
     }
     return 0;
+}
+
+/* Answers the calls of SESSION, for which no image can be opened. */
+static void refuse(struct session *session)
+{
+    static const char text[] =
+        "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nThe Lisp image cannot be started: "
+        "the system has no descriptor, process or memory left for it; the log "
+        "says more. Close sessions that you do not need (reset-session with "
+        "close), then call again.";
+
+    while (session->calls.first)
+        reply_text(session_take_first(session), true, STR(text));
 }
 
 static void give_up(struct supervisor *s, struct session *session, int64_t now)
@@ -79,6 +98,9 @@ static void give_up(struct supervisor *s, struct session *session, int64_t now)
         zygote_lose(&s->zygote, "it did not open a session in time", now);
         adopted_end(s);
         break;
+    case AWAITED_ROOM:
+        refuse(session);
+        break;
     case AWAITED_NOTHING:
         break;
     }
@@ -88,18 +110,20 @@ void patience_tend(struct supervisor *s, struct session *session, int64_t now)
 {
     struct patience *patience = &session->patience;
     uint64_t token;
-    enum awaited what = look(session, &token);
+    enum awaited what = look(s, session, &token);
+    int64_t end;
     pid_t pid;
 
     if (what != patience->what || token != patience->token)
-        *patience = (struct patience){what, token, now, false};
-    if (what == AWAITED_NOTHING || now < patience_deadline(session))
+        *patience = (struct patience){what, token, now, now + LATE_MS};
+    if (what == AWAITED_NOTHING || now < patience->look_at)
         return;
-    if (patience->nudged) {
+    end = patience->since + limit_of(what);
+    if (now >= end) {
         give_up(s, session, now);
         return;
     }
-    patience->nudged = true;
+    patience->look_at = what == AWAITED_ROOM ? now + LATE_MS : end;
     pid = find_process(s, session);
     if (pid > 0)
         (void)kill(pid, SIGCONT); // one that is gone is noticed elsewhere
@@ -107,10 +131,7 @@ void patience_tend(struct supervisor *s, struct session *session, int64_t now)
 
 int64_t patience_deadline(const struct session *session)
 {
-    const struct patience *patience = &session->patience;
-
-    if (patience->what == AWAITED_NOTHING)
-        return -1;
-    return patience->since +
-           (patience->nudged ? limit_of(patience->what) : LATE_MS);
+    return session->patience.what == AWAITED_NOTHING
+               ? -1
+               : session->patience.look_at;
 }

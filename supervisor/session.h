@@ -28,13 +28,14 @@ enum awaited {
     AWAITED_COPY,    /* its image must make one for a call */
     AWAITED_KEEPER,  /* it must end what an earlier image has left */
     AWAITED_OPENING, /* of its image */
+    AWAITED_ROOM,    /* in the system, to open one */
 };
 
 struct patience {
     enum awaited what;
     uint64_t token; /* which one of its kind */
     int64_t since;
-    bool nudged; /* the process was told to continue */
+    int64_t look_at; /* when something is to be done about it */
 };
 
 struct session {

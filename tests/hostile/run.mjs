@@ -3,17 +3,24 @@
 // run.mjs [--program COMMAND] [--jobs N] [NAME…]: plays evaluations that have
 // ended, blocked or confused Lisp servers, one after the other on a few
 // long-lived processes. The *.mcp files hold them, each under a heading;
-// tests/server/README.md explains the notation. After each, a function that was
-// defined before the first must still work, and a vector of a million elements
-// must be whole, even when the image died and continued from a checkpoint. The
-// last line is "hostile: N passed, N failed".
+// tests/server/README.md explains the notation; attacks.mjs has more, each for a
+// session of its own. After each, a function that was defined before the first
+// must still work, and a vector of a million elements must be whole, even when
+// the image died and continued from a checkpoint; the other session and the log
+// of calls must be whole (whole.mjs), and at the end no process or temporary file
+// may be left. The last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Fault } from '../support/fault.mjs';
 import { scratchFolder } from '../support/peer.mjs';
 import { Player } from '../support/player.mjs';
 import { parseTranscript } from '../support/transcript.mjs';
+import { assault } from './assault.mjs';
+import { ATTACKS } from './attacks.mjs';
+import { OTHER, OTHER_CHECK, control, logFault, temporaryFault }
+    from './whole.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, '../..');
@@ -22,10 +29,10 @@ const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
     '| => *DATA*\n' +
     'eval (defun c (text) (funcall (compile nil `(lambda () ' +
     '(ffi:c-inline () () :void ,text :one-liner nil)))))\n| => C\n' +
-    'call checkpoint-session {"name":"start"}\n| …\n';
+    'call checkpoint-session {"name":"start"}\n| …\n' + OTHER;
 
 const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
-    '| …\n| => (144 1000000 1000000)\n';
+    '| …\n| => (144 1000000 1000000)\n' + OTHER_CHECK;
 
 // Ends the headings of groups that leave nothing to repair: there the check
 // follows each evaluation, otherwise the group.
@@ -50,7 +57,8 @@ function entries() {
                 all.push({ file, name: step.rest, steps: [] });
             else
                 all.at(-1).steps.push(step);
-    return all;
+    return [...all, ...ATTACKS.map(attack => ({ file: 'attacks.mjs',
+        name: attack.name, steps: [], attack }))];
 }
 
 const scratch = scratchFolder('ecl-mcp-hostile');
@@ -58,13 +66,29 @@ const scratch = scratchFolder('ecl-mcp-hostile');
 function newPlayer(name) {
     const folder = path.join(scratch, name);
     const home = `${folder}.home`;
-    fs.mkdirSync(folder);
-    fs.mkdirSync(home);
-    return new Player({
+    const temporary = `${folder}.tmp`;
+    for (const each of [folder, home, temporary])
+        fs.mkdirSync(each);
+    fs.copyFileSync(path.join(HERE, 'attacks.lisp'),
+        path.join(folder, 'attacks.lisp'));
+    const player = new Player({
         program: options.program?.split(' ') ??
             [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '512M'],
         folder, home,
     });
+    player.env.TMPDIR = temporary;
+    player.made = 0; // calls
+    const { expectAnswers } = player;
+    player.expectAnswers = text => {
+        player.made += text.split('"tools/call"').length - 1;
+        expectAnswers.call(player, text);
+    };
+    return player;
+}
+
+function expectWhole(fault) {
+    if (fault)
+        throw new Fault(fault);
 }
 
 async function play(player, source) {
@@ -118,12 +142,16 @@ async function describeError(player) {
         throw new Error(`neither frozen, nor is it said why:\n${text}`);
 }
 
-async function run(player, { file, name, steps }) {
+async function run(player, { file, name, steps, attack }) {
     const start = performance.now();
     let at = 0;
     const fault = await player.attempt(async () => {
-        if (!player.peer)
+        if (!player.peer) {
             await play(player, DEFINE);
+            await play(player,
+                'eval {"session":"other"} (first *mine*)\n| …\n');
+            player.spared = +player.answered.text.slice('=> '.length);
+        }
         for (const step of steps) {
             at = step.at;
             await timed(player, step);
@@ -132,7 +160,10 @@ async function run(player, { file, name, steps }) {
             if (name.endsWith(EACH) && step.verb === 'eval')
                 await play(player, CHECK);
         }
+        if (attack)
+            await assault(player, attack);
         await play(player, CHECK);
+        expectWhole(logFault(player.home));
     });
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     if (!fault) {
@@ -144,6 +175,7 @@ async function run(player, { file, name, steps }) {
     for (const line of fault.log)
         console.log(`    stderr: ${line.slice(0, 300)}`);
     await player.end(); // the next one gets a fresh process
+    player.replaced = true; // whose calls are not all in the log
     return false;
 }
 
@@ -156,13 +188,19 @@ async function work(_, number) {
     // Every time, an entry follows the same entries.
     for (let i = number; i < played.length; i += PROCESSES)
         results.push(await run(player, played[i]));
-    const fault = await player.attempt(() => player.finish());
+    const fault = await player.attempt(async () => {
+        await player.finish();
+        expectWhole(temporaryFault(player.env.TMPDIR));
+        if (player.made && !player.replaced)
+            expectWhole(logFault(player.home, player.made));
+    });
     if (fault)
         console.log(`FAIL the end\n    ${fault.message}`);
     results.push(!fault);
     await player.end();
 }
 
+results.push(await control(newPlayer('control'), play, DEFINE, CHECK));
 await Promise.all(Array.from({ length: PROCESSES }, work));
 const failed = results.filter(ok => !ok).length;
 console.log(`hostile: ${results.length - failed} passed, ${failed} failed`);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,34 @@ static void patience_replaces_a_keeper(void **state)
     host_expect_part("=> NIL");
 }
 
+/* This process can have no more descriptors, for a while. */
+static void patience_refuses_without_room(void **state)
+{
+    struct rlimit limit;
+    rlim_t before;
+    int lowest = dup(0);
+
+    (void)state;
+    prepare();
+    assert_true(lowest >= 0);
+    (void)close(lowest);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    before = limit.rlim_cur;
+    limit.rlim_cur = (rlim_t)lowest;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    host_call_in("new", 4, "(+ 1 2)");
+    host_wait_log("session new: Too many open files");
+    host_expect(5, "*x*", "=> 2");
+    host_wait(4);
+    limit.rlim_cur = before;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    host_expect_part("ECL-MCP:IMAGE-UNAVAILABLE\nThe Lisp image cannot be "
+                     "started: the system has no descriptor");
+    host_call_in("new", 6, "(+ 1 2)");
+    host_wait(6);
+    assert_string_equal(host_answer.p, "=> 3");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
 
 int main(int argc, char **argv)
@@ -234,6 +263,7 @@ int main(int argc, char **argv)
         TEST(patience_undoes_behind_a_copy),
         TEST(patience_ends),
         TEST(patience_replaces_a_keeper),
+        TEST(patience_refuses_without_room),
     };
 
     host_use(argc, argv);

@@ -408,8 +408,8 @@ export class Player {
 
     // --- its processes ---
 
-    // The process that plays ROLE: front, zygote, keeper, live or sleeper (a
-    // checkpoint); the newest where there are several.
+    // The process that plays ROLE: front, zygote, keeper, live (but not SPARED)
+    // or sleeper (a checkpoint); the newest where there are several.
     process(role) {
         const all = this.peer.look();
         const front = this.#front(all);
@@ -429,8 +429,8 @@ export class Player {
         // one that works has that of the image; a zygote that starts has
         // children for a moment, and a keeper one that is not yet an image.
         const parents = [...images, ...all.filter(isCopy)];
-        const lisp = others.filter(p => p.pid === p.group &&
-            !parents.some(q => q.pid === p.parent));
+        const lisp = others.filter(p => p.pid !== this.spared &&
+            p.pid === p.group && !parents.some(q => q.pid === p.parent));
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),
