@@ -440,23 +440,23 @@ static cl_object format_quickly(cl_object destination, cl_object string,
     return made;
 }
 
-cl_object cl_format(cl_narg narg, cl_object destination, cl_object control, ...)
+cl_object cl_format(cl_narg narg, cl_object stream, cl_object string, ...)
 {
     cl_object all[ECL_C_ARGUMENTS_LIMIT];
     cl_object value;
     va_list list;
 
     if (narg < 2 || narg > ECL_C_ARGUMENTS_LIMIT) // the others: Lisp's stack
-        return library_format(narg, destination, control);
-    all[0] = destination;
-    all[1] = control;
-    va_start(list, control);
+        return library_format(narg, stream, string);
+    all[0] = stream;
+    all[1] = string;
+    va_start(list, string);
     for (cl_narg i = 2; i < narg; i++)
         all[i] = va_arg(list, cl_object);
     va_end(list);
     value =
         printer.ready && ECL_SYM_FUN(printer.interpreter) == printer.function
-            ? format_quickly(destination, control, all + 2, narg - 2)
+            ? format_quickly(stream, string, all + 2, narg - 2)
             : NULL;
     if (!value)
         return APPLY(narg, (cl_objectfn)library_format, all);
