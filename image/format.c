@@ -18,33 +18,13 @@
 
 #include <ecl/ecl.h>
 
+#include "image/format_text.h"
+
 enum {
-    PIECES = 48,   /* of a text */
-    DIGITS = 256,  /* of all its numbers */
     LENGTH = 2000, /* of a text for a stream, which is made on the C stack */
     WIDTH = 999,   /* of a column */
     ENTRIES = 8, /* of the table of pretty printers, but for those of conses */
     SYNONYMS = 8 /* between a stream and what it stands for */
-};
-
-/* Part of a text: characters in units of SIZE bytes, or, when that is 0, FILL
-   again and again. */
-struct piece {
-    const void *from;
-    cl_index length;
-    ecl_character fill;
-    unsigned char size;
-};
-
-struct text {
-    struct piece pieces[PIECES];
-    unsigned count;
-    cl_index length;
-    cl_index flushed;   /* characters before the last flush, if it FLUSHES */
-    ecl_character last; /* if there is any */
-    bool flushes;
-    unsigned char used; /* digits */
-    char digits[DIGITS];
 };
 
 /* Parts of the control string that are left, and the arguments that are. */
@@ -181,131 +161,12 @@ static bool prints_names(cl_env_ptr env)
            readtable->readtable.read_case == ecl_case_upcase;
 }
 
-/* --- Pieces ------------------------------------------------------------- */
-
-static ecl_character character_at(const void *from, unsigned char size,
-                                  cl_index i)
-{
-    return size == 1 ? ((const unsigned char *)from)[i]
-                     : (ecl_character)((const ecl_character *)from)[i];
-}
-
-/* The functions that add something to a text are false when they cannot. */
-static bool add_piece(struct text *text, const void *from, unsigned char size,
-                      cl_index length)
-{
-    struct piece *piece = &text->pieces[text->count];
-
-    if (length == 0)
-        return true;
-    if (text->count == PIECES)
-        return false;
-    piece->from = from;
-    piece->size = size;
-    piece->length = length;
-    text->count++;
-    text->length += length;
-    text->last = character_at(from, size, length - 1);
-    return true;
-}
-
-static bool add_fill(struct text *text, ecl_character fill, cl_index length)
-{
-    struct piece *piece = &text->pieces[text->count];
-
-    if (length == 0)
-        return true;
-    if (text->count == PIECES)
-        return false;
-    piece->fill = fill;
-    piece->size = 0;
-    piece->length = length;
-    text->count++;
-    text->length += length;
-    text->last = fill;
-    return true;
-}
-
-static bool is_string(cl_object x)
-{
-    return ecl_t_of(x) == t_base_string || ecl_t_of(x) == t_string;
-}
-
-static bool add_string(struct text *text, cl_object string)
-{
-    if (ecl_t_of(string) == t_base_string)
-        return add_piece(text, string->base_string.self, 1,
-                         string->base_string.fillp);
-    return add_piece(text, string->string.self, sizeof(ecl_character),
-                     string->string.fillp);
-}
-
-/* STRING as it is read. */
-static bool add_quoted(struct text *text, cl_object string)
-{
-    bool narrow = ecl_t_of(string) == t_base_string;
-    unsigned char size = narrow ? 1 : sizeof(ecl_character);
-    const char *from = narrow ? (const char *)string->base_string.self
-                              : (const char *)string->string.self;
-    cl_index end = string->base_string.fillp;
-    cl_index start = 0;
-
-    if (!add_fill(text, '"', 1))
-        return false;
-    for (cl_index i = 0; i < end; i++) {
-        ecl_character c = character_at(from, size, i);
-
-        if (c != '"' && c != '\\')
-            continue;
-        if (!add_piece(text, from + start * size, size, i - start) ||
-            !add_fill(text, '\\', 1))
-            return false;
-        start = i;
-    }
-    return add_piece(text, from + start * size, size, end - start) &&
-           add_fill(text, '"', 1);
-}
-
-/* NUMBER in BASE, after as many PAD as make it WIDTH characters. */
-static bool add_fixnum(struct text *text, cl_fixnum number, unsigned base,
-                       const struct directive *d)
-{
-    unsigned long rest =
-        number < 0 ? 0UL - (unsigned long)number : (unsigned long)number;
-    char digits[8 * sizeof number + 1];
-    char *at = digits + sizeof digits;
-    size_t length;
-
-    do {
-        *--at = "0123456789ABCDEF"[rest % base];
-        rest /= base;
-    } while (rest > 0);
-    if (number < 0)
-        *--at = '-';
-    length = (size_t)(digits + sizeof digits - at);
-    if (length > (size_t)(DIGITS - 1 - text->used) ||
-        (d->number > length && !add_fill(text, d->pad, d->number - length)))
-        return false;
-    memcpy(text->digits + text->used, at, length);
-    at = text->digits + text->used;
-    text->used = (unsigned char)(text->used + length);
-    return add_piece(text, at, 1, length);
-}
-
-static bool add_flush(struct text *text)
-{
-    text->flushes = true;
-    text->flushed = text->length;
-    return true;
-}
-
 /* --- Directives --------------------------------------------------------- */
 
 /* What PRINC prints, or PRIN1 if it is READABLE. */
-static bool add_printed(struct text *text, const struct place *place,
+static bool add_printed(struct format_text *text, const struct place *place,
                         cl_object x, bool readable)
 {
-    static const struct directive plain = {0};
 
     cl_env_ptr env = place->env;
 
@@ -313,23 +174,24 @@ static bool add_printed(struct text *text, const struct place *place,
         return false;
     if (ECL_FIXNUMP(x))
         return prints_decimals(env) &&
-               add_fixnum(text, ecl_fixnum(x), 10, &plain);
-    if (is_string(x))
-        return readable ? add_quoted(text, x) : add_string(text, x);
+               format_add_fixnum(text, ecl_fixnum(x), 10, 0, ' ');
+    if (format_is_string(x))
+        return readable ? format_add_quoted(text, x)
+                        : format_add_string(text, x);
     if (readable)
         return false;
     if (ECL_CHARACTERP(x))
-        return add_fill(text, (ecl_character)ECL_CHAR_CODE(x), 1);
+        return format_add_fill(text, (ecl_character)ECL_CHAR_CODE(x), 1);
     if (ECL_SYMBOLP(x))
         return prints_names(env) &&
-               (x == ECL_NIL ? add_piece(text, "NIL", 1, 3)
-                             : add_string(text, x->symbol.name));
+               (x == ECL_NIL ? format_add_piece(text, "NIL", 1, 3)
+                             : format_add_string(text, x->symbol.name));
     return false;
 }
 
 /* ~A and ~S; the text of a column comes before what fills it, and is not
    flushed. */
-static bool add_object(struct text *text, const struct place *place,
+static bool add_object(struct format_text *text, const struct place *place,
                        cl_object x, const struct directive *d)
 {
     cl_index before = text->length;
@@ -339,13 +201,14 @@ static bool add_object(struct text *text, const struct place *place,
     if (d->has_pad || !add_printed(text, place, x, readable))
         return false;
     if (!d->has_number)
-        return !readable || add_flush(text);
+        return !readable || format_add_flush(text);
     length = text->length - before;
-    return d->number <= length || add_fill(text, ' ', d->number - length);
+    return d->number <= length ||
+           format_add_fill(text, ' ', d->number - length);
 }
 
 /* ~D and other bases. */
-static bool add_integer(struct text *text, const struct place *place,
+static bool add_integer(struct format_text *text, const struct place *place,
                         cl_object x, const struct directive *d)
 {
     unsigned base = d->name == 'D'   ? 10
@@ -354,19 +217,19 @@ static bool add_integer(struct text *text, const struct place *place,
                                      : 2;
 
     if (!ECL_FIXNUMP(x) || !is_plain(place->env) ||
-        !add_fixnum(text, ecl_fixnum(x), base, d))
+        !format_add_fixnum(text, ecl_fixnum(x), base, d->number, d->pad))
         return false;
-    return d->has_number || d->has_pad || add_flush(text);
+    return d->has_number || d->has_pad || format_add_flush(text);
 }
 
 /* ~&. */
-static bool add_fresh_line(struct text *text, const struct place *place)
+static bool add_fresh_line(struct format_text *text, const struct place *place)
 {
     bool fresh = text->length > 0 ? text->last == '\n'
                  : place->stream  ? ecl_file_column(place->stream) == 0
                                   : true;
 
-    return fresh || (add_fill(text, '\n', 1) && add_flush(text));
+    return fresh || (format_add_fill(text, '\n', 1) && format_add_flush(text));
 }
 
 static bool next_argument(struct control *control, cl_object *x)
@@ -378,7 +241,7 @@ static bool next_argument(struct control *control, cl_object *x)
     return true;
 }
 
-static bool add_directive(struct text *text, const struct place *place,
+static bool add_directive(struct format_text *text, const struct place *place,
                           struct control *control, const struct directive *d)
 {
     cl_index times = d->has_number ? d->number : 1;
@@ -396,14 +259,14 @@ static bool add_directive(struct text *text, const struct place *place,
     case 'C':
         return !d->has_number && !d->has_pad && next_argument(control, &x) &&
                ECL_CHARACTERP(x) &&
-               add_fill(text, (ecl_character)ECL_CHAR_CODE(x), 1);
+               format_add_fill(text, (ecl_character)ECL_CHAR_CODE(x), 1);
     case '%':
-        return !d->has_pad && add_fill(text, '\n', times) &&
-               (times == 0 || add_flush(text));
+        return !d->has_pad && format_add_fill(text, '\n', times) &&
+               (times == 0 || format_add_flush(text));
     case '~':
     case '|':
         return !d->has_pad &&
-               add_fill(text, d->name == '~' ? '~' : '\f', times);
+               format_add_fill(text, d->name == '~' ? '~' : '\f', times);
     case '&':
         return !d->has_number && !d->has_pad && add_fresh_line(text, place);
     default:
@@ -417,7 +280,7 @@ static ecl_character next_character(struct control *control)
 {
     return control->at == control->end
                ? 0
-               : character_at(control->from, control->size, control->at++);
+               : format_character(control->from, control->size, control->at++);
 }
 
 /* Reads what follows a tilde: a number, a comma and a character to pad with,
@@ -456,13 +319,13 @@ static cl_index find_tilde(const struct control *control)
         return found ? (cl_index)(found - from) : control->end;
     }
     while (at < control->end &&
-           character_at(control->from, control->size, at) != '~')
+           format_character(control->from, control->size, at) != '~')
         at++;
     return at;
 }
 
 /* False when the text is not known. */
-static bool make_text(struct text *text, const struct place *place,
+static bool make_text(struct format_text *text, const struct place *place,
                       struct control *control)
 {
     struct directive d;
@@ -470,7 +333,7 @@ static bool make_text(struct text *text, const struct place *place,
     while (control->at < control->end) {
         cl_index tilde = find_tilde(control);
 
-        if (!add_piece(
+        if (!format_add_piece(
                 text, (const char *)control->from + control->at * control->size,
                 control->size, tilde - control->at))
             return false;
@@ -486,35 +349,6 @@ static bool make_text(struct text *text, const struct place *place,
 }
 
 /* --- Where the text goes ------------------------------------------------ */
-
-/* Copies the text. Returns characters that have a bit set if any of it has. */
-static ecl_character copy_text(const struct text *text, ecl_character *to)
-{
-    ecl_character seen = 0;
-
-    for (unsigned i = 0; i < text->count; i++) {
-        const struct piece *piece = &text->pieces[i];
-        cl_index length = piece->length;
-
-        if (piece->size == 1) {
-            const unsigned char *from = piece->from;
-
-            for (cl_index j = 0; j < length; j++)
-                seen |= to[j] = from[j];
-        } else if (piece->size == 0) {
-            for (cl_index j = 0; j < length; j++)
-                to[j] = piece->fill;
-            seen |= piece->fill;
-        } else {
-            const ecl_character *from = piece->from;
-
-            for (cl_index j = 0; j < length; j++)
-                seen |= to[j] = from[j];
-        }
-        to += length;
-    }
-    return seen;
-}
 
 /* The stream that output to STREAM ends in, or NULL when that is not a stream
    which does nothing but take characters. */
@@ -545,7 +379,7 @@ static cl_object final_stream(cl_env_ptr env, cl_object stream)
 
 /* Writes the text as the library does: what it has flushed is flushed. False
    when it does not fit, or the stream may not be able to take it. */
-static bool write_text(const struct text *text, cl_object stream)
+static bool write_text(const struct format_text *text, cl_object stream)
 {
     ecl_character characters[LENGTH];
     struct ecl_string string = {.t = t_string,
@@ -559,7 +393,7 @@ static bool write_text(const struct text *text, cl_object stream)
 
     if (text->length > LENGTH)
         return false;
-    if (copy_text(text, characters) >= 128 &&
+    if (format_copy(text, characters) >= 128 &&
         stream->stream.mode != ecl_smm_string_output &&
         (stream->stream.flags & ECL_STREAM_FORMAT) != ECL_STREAM_UTF_8)
         return false;
@@ -579,14 +413,11 @@ static cl_object format_quickly(cl_object destination, cl_object string,
 {
     struct place place = {ecl_process_env(), NULL};
     struct control control = {.arguments = arguments, .left = count};
-    struct text text;
+    struct format_text text;
     cl_object made;
 
-    text.count = 0;
-    text.length = 0;
-    text.flushes = false;
-    text.used = 0;
-    if (!is_string(string))
+    format_begin_text(&text);
+    if (!format_is_string(string))
         return NULL;
     if (destination != ECL_NIL) {
         if (destination == ECL_T)
@@ -605,27 +436,27 @@ static cl_object format_quickly(cl_object destination, cl_object string,
     if (place.stream)
         return write_text(&text, place.stream) ? ECL_NIL : NULL;
     made = ecl_alloc_simple_vector(text.length, ecl_aet_ch);
-    copy_text(&text, made->string.self);
+    format_copy(&text, made->string.self);
     return made;
 }
 
-cl_object cl_format(cl_narg narg, cl_object destination, cl_object control, ...)
+cl_object cl_format(cl_narg narg, cl_object stream, cl_object string, ...)
 {
     cl_object all[ECL_C_ARGUMENTS_LIMIT];
     cl_object value;
     va_list list;
 
     if (narg < 2 || narg > ECL_C_ARGUMENTS_LIMIT) // the others: Lisp's stack
-        return library_format(narg, destination, control);
-    all[0] = destination;
-    all[1] = control;
-    va_start(list, control);
+        return library_format(narg, stream, string);
+    all[0] = stream;
+    all[1] = string;
+    va_start(list, string);
     for (cl_narg i = 2; i < narg; i++)
         all[i] = va_arg(list, cl_object);
     va_end(list);
     value =
         printer.ready && ECL_SYM_FUN(printer.interpreter) == printer.function
-            ? format_quickly(destination, control, all + 2, narg - 2)
+            ? format_quickly(stream, string, all + 2, narg - 2)
             : NULL;
     if (!value)
         return APPLY(narg, (cl_objectfn)library_format, all);
