@@ -183,6 +183,9 @@ static cl_object known_symbol(const char *token, char *p, size_t n)
    when it has something special, or is too long. */
 static size_t take_token(struct text *text, char token[TOKEN])
 {
+    static const bool special[0x80] = {
+        ['\0'] = true, ['"'] = true,  ['\''] = true, ['`'] = true, [','] = true,
+        [';'] = true,  ['\\'] = true, ['|'] = true,  ['#'] = true};
     size_t n = 0;
 
     for (; text->at < text->end; text->at++) {
@@ -190,7 +193,7 @@ static size_t take_token(struct text *text, char token[TOKEN])
 
         if (is_space(c) || c == '(' || c == ')')
             return n;
-        if (n == TOKEN || !is_ascii(c) || strchr("\"'`,;\\|#", c))
+        if (n == TOKEN || !is_ascii(c) || special[(unsigned char)c])
             return 0;
         token[n++] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
     }

@@ -136,19 +136,16 @@ user's."
         *initial-variables* (initial-variables)
         *initial-features* (copy-list *features*)
         *standard-definitions* (standard-definitions)
-        *initial-symbols* '()
+        *initial-symbols* (present-symbols *user-package*)
         *recording* t)
-  (do-symbols (symbol *user-package*)
-    (when (eq symbol (find-present-symbol symbol *user-package*))
-      (push symbol *initial-symbols*))))
+  (values))
 
-(defun find-present-symbol (symbol package)
-  "Returns SYMBOL when it is present in PACKAGE itself, else NIL."
-  (multiple-value-bind (found status)
-      (find-symbol (symbol-name symbol) package)
-    (and (member status '(:internal :external))
-         (eq found symbol)
-         found)))
+(defun present-symbols (package)
+  "Returns the symbols that are present in PACKAGE itself."
+  (with-package-iterator (next package :internal :external)
+    (loop for (more symbol) = (multiple-value-list (next))
+          while more
+          collect symbol)))
 
 (defun user-packages ()
   "Returns the packages that the user has made."

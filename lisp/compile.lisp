@@ -5,29 +5,6 @@
 
 (in-package #:ecl-mcp)
 
-(defparameter *compilation-effects*
-  "nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session"
-  "What a compilation does and does not do, for the end of a sentence.")
-
-(define-lean-condition temporary-file-failed (image-error)
-  ((file :initarg :file :reader temporary-file-failed-file))
-  (:documentation "FILE, which the compiler is to read, cannot be written.")
-  (:report (lambda (condition stream)
-             (format stream "The temporary file ~a cannot be written; its disk ~
-                             may be full. Make room there, or start the server ~
-                             with another TMPDIR. Nothing was compiled."
-                     (temporary-file-failed-file condition)))))
-
-(define-lean-condition compilation-failed (image-error)
-  ((lines :initarg :lines :reader compilation-failed-lines)
-   (count :initarg :count :reader compilation-failed-count))
-  (:documentation "Some of COUNT forms do not compile; LINES say why.")
-  (:report (lambda (condition stream)
-             (format stream "~{~a~%~}~d form~:p read; ~a."
-                     (compilation-failed-lines condition)
-                     (compilation-failed-count condition)
-                     *compilation-effects*))))
-
 (defconstant +forms-in-file+ 1000
   "Forms that the compiler gets as one file: it takes them from the code one at
 a time, and does not know how many there are.")

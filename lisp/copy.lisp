@@ -5,22 +5,6 @@
 
 (in-package #:ecl-mcp)
 
-(define-lean-condition copy-failed (image-error)
-  ((problem :initarg :problem :reader copy-failed-problem))
-  (:documentation "The copy of the process could not be made, or ended before
-it was done.")
-  (:report (lambda (condition stream)
-             (format stream "This runs in a copy of the session, which ~a."
-                     (copy-failed-problem condition)))))
-
-(define-lean-condition relayed-error (image-error)
-  ((label :initarg :label :reader relayed-error-label)
-   (message :initarg :message :reader relayed-error-message))
-  (:documentation "Stands for a condition that was signalled elsewhere, in a
-copy of the process or by the reader, and is shown with LABEL and MESSAGE.")
-  (:report (lambda (condition stream)
-             (write-string (relayed-error-message condition) stream))))
-
 (defmethod condition-label ((condition relayed-error))
   (relayed-error-label condition))
 

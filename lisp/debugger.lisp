@@ -19,12 +19,6 @@ end in time."
 (defvar *frozen-errors* '()
   "The frozen errors that can be asked, newest first.")
 
-(define-lean-condition not-frozen (image-error)
-  ((problem :initarg :problem :reader not-frozen-problem))
-  (:documentation "An error is to be asked that is not frozen.")
-  (:report (lambda (condition stream)
-             (write-string (not-frozen-problem condition) stream))))
-
 ;;; Freezing
 
 (defun freezable-p (evaluation)

@@ -5,10 +5,11 @@
 (in-package #:ecl-mcp)
 
 (defclass human-stream (gray:fundamental-character-input-stream)
-  ((line :initform "" :accessor human-stream-line)
-   (next :initform 0 :accessor human-stream-next))
+  ((line :initform "")
+   (next :initform 0))
   (:documentation "An input stream whose lines a human types: LINE is the one
-that came last, with its end, and NEXT the position of what is read next."))
+that came last, with its end, and NEXT the position of what is read next. There
+are no accessors: each start would make generic functions of them."))
 
 (defun ask-line ()
   "Asks the human of the running call for a line and returns it, or NIL where
@@ -24,7 +25,7 @@ in the output, as on a terminal."
 
 (defun rest-of-line-p (stream)
   "True when a part of the last line of STREAM was not read."
-  (< (human-stream-next stream) (length (human-stream-line stream))))
+  (< (slot-value stream 'next) (length (slot-value stream 'line))))
 
 (defun fill-line (stream)
   "Asks for a line for STREAM when the last one was read. Returns true unless
@@ -32,20 +33,20 @@ there is none."
   (or (rest-of-line-p stream)
       (let ((line (ask-line)))
         (when line
-          (setf (human-stream-line stream) (format nil "~a~%" line)
-                (human-stream-next stream) 0)
+          (setf (slot-value stream 'line) (format nil "~a~%" line)
+                (slot-value stream 'next) 0)
           t))))
 
 (defmethod gray:stream-read-char ((stream human-stream))
   (if (fill-line stream)
-      (prog1 (char (human-stream-line stream) (human-stream-next stream))
-        (incf (human-stream-next stream)))
+      (prog1 (char (slot-value stream 'line) (slot-value stream 'next))
+        (incf (slot-value stream 'next)))
       :eof))
 
 (defmethod gray:stream-unread-char ((stream human-stream) character)
   (declare (ignore character))
-  (when (plusp (human-stream-next stream))
-    (decf (human-stream-next stream)))
+  (when (plusp (slot-value stream 'next))
+    (decf (slot-value stream 'next)))
   nil)
 
 (defmethod gray:stream-read-char-no-hang ((stream human-stream))
@@ -56,7 +57,7 @@ there is none."
   (rest-of-line-p stream))
 
 (defmethod gray:stream-clear-input ((stream human-stream))
-  (setf (human-stream-next stream) (length (human-stream-line stream)))
+  (setf (slot-value stream 'next) (length (slot-value stream 'line)))
   nil)
 
 (defun call-with-human (function)

@@ -48,24 +48,8 @@ is, in upper case, or regardless of case."
   "Characters of the longest text behind which the stream of values is kept: its
 buffer has room for them.")
 
-(defconstant +evaluations-kept+ 64
-  "Evaluations whose values are kept for an editor: what it still shows on a few
-screens. The values of more would fill the memory.")
-
 (defvar *kept-values* '()
-  "The values of those evaluations, as (NUMBER . VALUES), newest first.")
-
-(define-lean-condition value-not-kept (image-error)
-  ((number :initarg :number :reader value-not-kept-number)
-   (index :initarg :index :reader value-not-kept-index))
-  (:documentation "A value of an earlier evaluation is asked for, but gone.")
-  (:report (lambda (condition stream)
-             (format stream "Value ~d of evaluation ~d is not kept: only those ~
-                             of the last ~d are, and a reset drops all. ~
-                             Evaluate it again."
-                     (value-not-kept-index condition)
-                     (value-not-kept-number condition)
-                     +evaluations-kept+))))
+  "The values of the last evaluations, as (NUMBER . VALUES), newest first.")
 
 (defun keep-values (number values)
   "Keeps VALUES, a list or :NONE, as those of the evaluation NUMBER."

@@ -6,13 +6,6 @@
 
 (in-package #:ecl-mcp)
 
-(define-lean-condition expansion-refused (image-error)
-  ((reason :initarg :reason :reader expansion-refused-reason))
-  (:documentation "A form cannot be expanded without running a part of it, or
-its expansion does not end.")
-  (:report (lambda (condition stream)
-             (write-string (expansion-refused-reason condition) stream))))
-
 (defvar *expansion-room* 0
   "How many more macro calls may be expanded.")
 

@@ -4,14 +4,6 @@
 
 (in-package #:ecl-mcp)
 
-(define-lean-condition file-missing (image-error file-error)
-  ((problem :initarg :problem :reader file-missing-problem))
-  (:documentation "A file does not exist, or is not one that can be loaded.
-PROBLEM completes the sentence that begins with its name.")
-  (:report (lambda (condition stream)
-             (format stream "~a ~a." (file-error-pathname condition)
-                     (file-missing-problem condition)))))
-
 (defconstant +progress-seconds+ 2
   "Seconds between two lines that say how far a file has been loaded.")
 

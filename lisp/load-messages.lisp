@@ -5,16 +5,6 @@
 
 (in-package #:ecl-mcp)
 
-(define-lean-condition system-compilation-failed (compilation-failed)
-  ((excerpts :initarg :excerpts :reader compilation-failed-excerpts))
-  (:documentation "A file of a system does not compile; LINES say why, COUNT is
-the number of the errors, EXCERPTS are the lines of source around the first
-ones, or NIL each.")
-  (:report (lambda (condition stream)
-             (format stream "~{~a~%~}~d error~:p; the system was not loaded."
-                     (compilation-failed-lines condition)
-                     (compilation-failed-count condition)))))
-
 (defmethod condition-details ((condition system-compilation-failed))
   (format nil "~d error~:p; the system was not loaded.~%~:{~%~a~@[~%~a~]~%~}~%~
                Correct this and load the system again; compile-form with path ~

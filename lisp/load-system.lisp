@@ -4,21 +4,6 @@
 
 (in-package #:ecl-mcp)
 
-(define-lean-condition missing-system (image-error)
-  ((name :initarg :name :reader missing-system-name)
-   (label :initarg :label :initform "ASDF:MISSING-COMPONENT"
-          :reader missing-system-label)
-   (needed-by :initarg :needed-by :initform nil
-              :reader missing-system-needed-by))
-  (:documentation "No system called NAME was found; the system NEEDED-BY, a name
-or NIL, needs it. Shown under LABEL, the name of the class that the loader has
-for this condition.")
-  (:report (lambda (condition stream)
-             (write-string (not-found-text
-                            (missing-system-name condition)
-                            (missing-system-needed-by condition))
-                           stream))))
-
 (defmethod condition-label ((condition missing-system))
   (missing-system-label condition))
 

@@ -30,15 +30,6 @@ that they are found however the measurement ends.")
   "The nanoseconds in those measured functions that the running function
 called.")
 
-(define-lean-condition not-profiled (image-error)
-  ((package :initarg :package :reader not-profiled-package)
-   (reason :initarg :reason :reader not-profiled-reason))
-  (:documentation "The functions of PACKAGE cannot be measured.")
-  (:report (lambda (condition stream)
-             (format stream "The functions of package ~a cannot be measured: ~a."
-                     (package-name-short (not-profiled-package condition))
-                     (not-profiled-reason condition)))))
-
 ;;; Which functions
 
 (defun function-names (package)

@@ -20,12 +20,6 @@ answer, on a busy machine, too; at most half of its time, at least a tenth.")
 (defconstant +watched-characters+ 2000
   "Characters of the text of a place by which a change is seen.")
 
-(define-lean-condition not-replayable (image-error)
-  ((problem :initarg :problem :reader not-replayable-problem))
-  (:documentation "There is no copy of the state that is asked for.")
-  (:report (lambda (condition stream)
-             (write-string (not-replayable-problem condition) stream))))
-
 (define-record (watched (:constructor make-watched (label name path package)))
   "A place that is watched: the LABEL under which it is shown, the NAME of a
 variable in PACKAGE, the PATH to a part of its value, and the TEXT of that."

@@ -18,14 +18,6 @@ as an evaluation.")
   "Milliseconds between the stages in which a test that takes too long is
 stopped: interrupts of growing force, then the end of its process.")
 
-(define-lean-condition test-too-slow (evaluation-interrupted)
-  ((seconds :initarg :seconds :reader test-too-slow-seconds))
-  (:documentation "A test has reached its time limit.")
-  (:report (lambda (condition stream)
-             (format stream "The test was stopped at its time limit of ~a s. ~
-                             The argument seconds changes it."
-                     (test-too-slow-seconds condition)))))
-
 ;;; In the copy
 
 (defun run-tests-in-copy (tests first milliseconds stream)

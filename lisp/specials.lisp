@@ -76,6 +76,10 @@ end.")
 (defconstant +message-characters+ 4000
   "Characters shown of a condition's report.")
 
+(defconstant +evaluations-kept+ 64
+  "Evaluations whose values are kept for an editor: what it still shows on a few
+screens. The values of more would fill the memory.")
+
 (defconstant +frames-shown+ 20
   "Frames shown of a backtrace.")
 
@@ -224,3 +228,7 @@ evaluation has succeeded since.")
 
 (defvar *loaded-systems* '()
   "The names of the systems that the user has loaded, newest first.")
+
+(defparameter *compilation-effects*
+  "nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session"
+  "What a compilation does and does not do, for the end of a sentence.")

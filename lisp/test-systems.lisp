@@ -11,23 +11,6 @@
 (defvar *failed-tests* '()
   "The labels of the tests that failed when they ran last.")
 
-(define-lean-condition no-tests (image-error)
-  ((problem :initarg :problem :reader no-tests-problem))
-  (:documentation "There is nothing to run.")
-  (:report (lambda (condition stream)
-             (write-string (no-tests-problem condition) stream))))
-
-(define-lean-condition tests-failed (warning)
-  ((system :initarg :system :reader tests-failed-system)
-   (problem :initarg :problem :reader tests-failed-problem))
-  (:documentation "The TEST-OP of a system has returned what its framework
-returns when tests fail.")
-  (:report (lambda (condition stream)
-             (format stream "The tests of ~a failed: ~a. run-tests says which, ~
-                             and why."
-                     (tests-failed-system condition)
-                     (tests-failed-problem condition)))))
-
 ;;; TEST-OP of ASDF
 
 (defvar *asking-system* nil

@@ -45,13 +45,6 @@ they are found however the evaluation ends.")
 (defvar *writing-trace* nil
   "True while a line is made: what printing calls is not part of the trace.")
 
-(define-lean-condition not-traced (image-error)
-  ((problem :initarg :problem :reader not-traced-problem))
-  (:documentation "A function cannot be traced.")
-  (:report (lambda (condition stream)
-             (format stream "~a Nothing was evaluated."
-                     (not-traced-problem condition)))))
-
 ;;; Which functions
 
 (defun split-names (text)
