@@ -49,6 +49,13 @@ circular, and none needs to share a part with another one."
     (when index
       (setf (nth index (rest lists)) nil))))
 
+(defun mend-compiler ()
+  "Mends what is wrong in ECL's compiler, as the library does in each session."
+  (dolist (name '("packages" "ecl-faults"))
+    (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
+          :external-format :utf-8))
+  (funcall (find-symbol "EVALUATE-TESTS-ONCE" "ECL-MCP")))
+
 (defun compile-source (source object)
   "Compiles SOURCE to OBJECT, without docstrings: they are for readers of the
 source, and each start would read them. True when the compiler had no
@@ -98,6 +105,7 @@ NIL on failure; the date of the newest source; and T if anything was compiled."
   (ensure-directories-exist directory)
   (omit-annotations)
   (print-constants-plainly)
+  (mend-compiler)
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
         (library (merge-pathnames "libecl-mcp-lisp.a" directory))
         (module (merge-pathnames "ecl-mcp-lisp.fas" directory)))

@@ -54,6 +54,7 @@ policy that it has."
 (defun install-compile-file ()
   "Replaces COMPILE-FILE with our function. To be called again whenever the
 compiler was loaded, which defines COMPILE-FILE anew."
+  (evaluate-tests-once)
   (install-c-filter #'call-c-compiler)
   (unless (eq #'compile-file-by-policy (fdefinition 'compile-file))
     (setf *compile-file* (fdefinition 'compile-file))

@@ -96,6 +96,7 @@ enough: any UNWIND-PROTECT in C handles those that wait."
   "Loads ECL's compiler if necessary, and makes COMPILE-FILE use it."
   (unless (c-compiler-loaded-p)
     (call-loading-module "CMP" (lambda () (require "CMP"))))
+  (evaluate-tests-once)
   (when (bytecodes-compiler-p)
     (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
 

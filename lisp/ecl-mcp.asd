@@ -7,6 +7,7 @@
   :license "GPL-3.0-or-later"
   :serial t
   :components ((:file "packages")
+               (:file "ecl-faults")
                (:file "specials")
                (:file "conditions")
                (:file "ecl")
