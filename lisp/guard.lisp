@@ -258,15 +258,30 @@ FREEZE is true, its stack is worth keeping."
 
 ;;; Running
 
-(defun call-guarded (evaluation function)
-  "Calls FUNCTION as part of EVALUATION and returns its value, or NIL when it
+(defvar *guard-handlers*
+  (handler-bind ((warning #'note-warning)
+                 (serious-condition #'end-evaluation))
+    (innermost-handlers))
+  "What watches over each evaluation.")
+
+(defvar *guard-restarts*
+  (restart-bind ((abort #'abort-evaluation))
+    (innermost-restarts))
+  "What each evaluation offers. It does the same for the running one whenever it
+is invoked, so one object will do.")
+
+(defmacro guarding ((evaluation) &body body)
+  "Evaluates BODY as part of EVALUATION and returns its value, or NIL when it
 ended in another way; the CONDITION of EVALUATION then says how."
-  (catch evaluation
-    (setf (evaluation-open evaluation) t)
-    (restart-bind ((abort #'abort-evaluation))
-      (handler-bind ((warning #'note-warning)
-                     (serious-condition #'end-evaluation))
-        (funcall function)))))
+  `(catch ,evaluation
+     (setf (evaluation-open ,evaluation) t)
+     (with-handlers (*guard-handlers* *guard-restarts*)
+       ,@body)))
+
+(defun call-guarded (evaluation function)
+  "Calls FUNCTION as part of EVALUATION, as GUARDING does."
+  (guarding (evaluation)
+    (funcall (the function function))))
 
 ;;; Finalizers
 
