@@ -162,12 +162,50 @@ END-EVALUATION has thrown a function here, calls it and reads the form again."
                       (return (read-next stream text)))))
       (file-position stream start))))
 
+(defconstant +short-text+ 1000
+  "Characters of code up to which the stream that reads it is kept: whether the
+user can have the stream depends on each character.")
+
+(defvar *code-stream* nil
+  "A string input stream that is not in use, or NIL: to make one takes 350 bytes.")
+
+(defvar *no-code* (make-string 0 :element-type 'base-char)
+  "The text of that stream.")
+
+(defun take-code-stream (text evaluation)
+  "Makes a stream that reads TEXT that of EVALUATION: the one that is kept, or a
+new one."
+  (let ((short (and (plain-string-p text) (<= (length text) +short-text+)))
+        (kept *code-stream*))
+    (setf *code-stream* nil             ; an interrupt must not find it again
+          (evaluation-stream-ours evaluation) short
+          (evaluation-stream evaluation)
+          (if (and short kept (read-anew-p kept text))
+              kept
+              (make-string-input-stream text)))))
+
+(defun note-code-readers (text start evaluation)
+  "Notes whether reading TEXT from START on gives the stream of EVALUATION to
+reader macros of the user, who could keep it."
+  (when (evaluation-stream-ours evaluation)
+    (setf (evaluation-stream-ours evaluation)
+          (reads-by-itself-p text start *readtable* *standard-readtable*))))
+
+(defun end-forms (evaluation)
+  "Keeps the stream of EVALUATION, which has read all forms, unless the user could
+have kept it."
+  (let ((stream (evaluation-stream evaluation)))
+    (when (and (evaluation-stream-ours evaluation)
+               (read-anew-p stream *no-code*))
+      (setf (evaluation-stream evaluation) :read
+            *code-stream* stream))))
+
 (defun begin-forms (text evaluation)
   "Prepares EVALUATION for NEXT-EVALUATED-FORM, which reads TEXT."
   (let ((scan (scan-code text)))
+    (take-code-stream text evaluation)
     (setf (evaluation-text evaluation) text
           (evaluation-scan evaluation) scan
-          (evaluation-stream evaluation) (make-string-input-stream text)
           (evaluation-phase evaluation) :read)
     (when (scan-too-deep scan)
       (error 'nesting-too-deep
@@ -182,6 +220,7 @@ stream at its end."
     (setf (evaluation-phase evaluation) :read)
     (incf (evaluation-form-number evaluation))
     (setf (evaluation-form-start evaluation) (file-position stream))
+    (note-code-readers text (evaluation-form-start evaluation) evaluation)
     (let ((form (read-form stream text)))
       (when (scan-dangling scan)
         (check-dangling-prefix scan text (file-position stream)))
@@ -201,6 +240,7 @@ evaluate it. Notes its progress in EVALUATION."
      (loop
        (let ((,form (next-evaluated-form ,evaluation)))
          (when (eq ,form (evaluation-stream ,evaluation))
+           (end-forms ,evaluation)
            (return))
          ,@body
          (make-native-before-next)))))

@@ -18,7 +18,8 @@
   (source nil)                      ; the file that holds the code, or NIL
   (source-file nil)                 ; its pathname when load-file loads it
   (line 1)                          ; the line of it where the code begins
-  (stream nil)                      ; the stream from which the code is read
+  (stream nil)                      ; the stream from which the code is read,
+  (stream-ours nil)                 ; true while nobody else can have it
   (scan nil)                        ; the scan of the code
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
