@@ -24,7 +24,8 @@
 static int64_t used_at;
 
 /* What had been allocated since the collection before, and which one that was,
-   when this process began: nothing of it is garbage of calls. */
+   when this process began or gave memory back: nothing of it is garbage of
+   calls. */
 static size_t begun_with;
 static GC_word begun_at;
 
@@ -58,12 +59,15 @@ void heap_begin(void)
     begun_at = GC_get_gc_no();
 }
 
-/* Bytes that calls have allocated since the last collection. */
+/* Bytes that calls have allocated since then. Once the collector has collected
+   by itself, what is free was used before, too, and the system still has its
+   pages; what was never used is free only before that. */
 static size_t left_by_calls(void)
 {
     size_t since = GC_get_bytes_since_gc();
 
-    return GC_get_gc_no() == begun_at ? since - begun_with : since;
+    return GC_get_gc_no() == begun_at ? since - begun_with
+                                      : since + GC_get_free_bytes();
 }
 
 void heap_note_use(void)
@@ -101,6 +105,7 @@ void heap_collect(enum heap_state state)
     }
     if (state == HEAP_LOOSE)
         (void)malloc_trim(0); // says whether there was anything
+    heap_begin();
 }
 
 bool heap_holds_thread(const void *context)

@@ -12,7 +12,7 @@ enum heap_state {
     HEAP_LOOSE  /* much of it is likely to be garbage */
 };
 
-/* This process is a session from now on. */
+/* This process is a session from now on: nothing so far is garbage of calls. */
 void heap_begin(void);
 
 /* A call ends. */

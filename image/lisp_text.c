@@ -35,6 +35,31 @@ cl_object lisp_text_new(struct str s)
     return string;
 }
 
+enum {
+    NAMES = 16,     /* names that are kept: an operation has fewer arguments */
+    NAME_BYTES = 32 /* most bytes of each */
+};
+
+cl_object lisp_name(struct str name)
+{
+    static cl_object names[NAMES];
+    static size_t n;
+    cl_object text;
+    size_t i;
+
+    for (i = 0; i < NAMES && i < n; i++)
+        if (names[i]->base_string.fillp == name.n &&
+            memcmp(names[i]->base_string.self, name.p, name.n) == 0)
+            return names[i];
+    text = lisp_text_new(name);
+    if (name.n <= NAME_BYTES && ECL_BASE_STRING_P(text)) {
+        if (n < NAMES)
+            ecl_register_root(&names[n]);
+        names[n++ % NAMES] = text;
+    }
+    return text;
+}
+
 static cl_object field_to_lisp(const struct wire_field *field)
 {
     switch (field->type) {
@@ -62,7 +87,7 @@ cl_object lisp_arguments(struct str body)
     while (wire_take_string(&body, &name) == ST_OK &&
            wire_field(&body, &value) == ST_OK)
         arguments =
-            CONS(CONS(lisp_text_new(name), field_to_lisp(&value)), arguments);
+            CONS(CONS(lisp_name(name), field_to_lisp(&value)), arguments);
     return cl_nreverse(arguments);
 }
 

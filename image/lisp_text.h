@@ -12,6 +12,10 @@
 /* A new string of Lisp; what is not UTF-8 becomes U+FFFD. */
 cl_object lisp_text_new(struct str s);
 
+/* NAME, which the supervisor has given something, as a string of Lisp that is
+   kept: most calls have the same few. Nobody changes it. */
+cl_object lisp_name(struct str name);
+
 /* The pairs of name and value in BODY as an alist. */
 cl_object lisp_arguments(struct str body);
 

@@ -255,7 +255,7 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
         cl_object more;
 
         tier_begin_call();
-        answer = cl_funcall(3, live.dispatch, lisp_text_new(operation),
+        answer = cl_funcall(3, live.dispatch, lisp_name(operation),
                             lisp_arguments(body));
         more = ecl_nth_value(env, 2);
         error = ecl_nth_value(env, 1) != ECL_NIL;

@@ -327,6 +327,23 @@ values."
         (si::*restart-clusters* '()))
     (funcall function)))
 
+(defun innermost-handlers ()
+  "Returns what HANDLER-BIND has established last, for WITH-HANDLERS."
+  (first si::*handler-clusters*))
+
+(defun innermost-restarts ()
+  "Returns what RESTART-BIND has established last, for WITH-HANDLERS."
+  (first si::*restart-clusters*))
+
+(defmacro with-handlers ((handlers &optional restarts) &body body)
+  "Evaluates BODY with HANDLERS and RESTARTS established once more: to make them
+each time takes ten times the memory."
+  `(let ((si::*handler-clusters* (cons ,handlers si::*handler-clusters*))
+         ,@(and restarts
+                `((si::*restart-clusters*
+                   (cons ,restarts si::*restart-clusters*)))))
+     ,@body))
+
 (defun renew-number-registers ()
   "Gives this thread other registers for its arithmetic with bignums. To be called
 in an interrupt: the operation that it came into may be in the middle of moving

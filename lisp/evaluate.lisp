@@ -146,34 +146,88 @@ END-EVALUATION has thrown a function here, calls it and reads the form again."
                       (return (read-next stream text)))))
       (file-position stream start))))
 
-(defun do-forms (function text evaluation)
-  "Reads the forms of TEXT one after the other, each in the package and
-readtable that the previous ones left, and calls FUNCTION with each, to evaluate
-it. Notes its progress in EVALUATION."
-  (let* ((scan (scan-code text))
-         (stream (make-string-input-stream text)))
+(defconstant +short-text+ 1000
+  "Characters of code up to which the stream that reads it is kept: whether the
+user can have the stream depends on each character.")
+
+(defvar *code-stream* nil
+  "A string input stream that is not in use, or NIL: to make one takes 350 bytes.")
+
+(defvar *no-code* (make-string 0 :element-type 'base-char)
+  "The text of that stream.")
+
+(defun take-code-stream (text evaluation)
+  "Makes a stream that reads TEXT that of EVALUATION: the one that is kept, or a
+new one."
+  (let ((short (and (plain-string-p text) (<= (length text) +short-text+)))
+        (kept *code-stream*))
+    (setf *code-stream* nil             ; an interrupt must not find it again
+          (evaluation-stream-ours evaluation) short
+          (evaluation-stream evaluation)
+          (if (and short kept (read-anew-p kept text))
+              kept
+              (make-string-input-stream text)))))
+
+(defun note-code-readers (text start evaluation)
+  "Notes whether reading TEXT from START on gives the stream of EVALUATION to
+reader macros of the user, who could keep it."
+  (when (evaluation-stream-ours evaluation)
+    (setf (evaluation-stream-ours evaluation)
+          (reads-by-itself-p text start *readtable* *standard-readtable*))))
+
+(defun end-forms (evaluation)
+  "Keeps the stream of EVALUATION, which has read all forms, unless the user could
+have kept it."
+  (let ((stream (evaluation-stream evaluation)))
+    (when (and (evaluation-stream-ours evaluation)
+               (read-anew-p stream *no-code*))
+      (setf (evaluation-stream evaluation) :read
+            *code-stream* stream))))
+
+(defun begin-forms (text evaluation)
+  "Prepares EVALUATION for NEXT-EVALUATED-FORM, which reads TEXT."
+  (let ((scan (scan-code text)))
+    (take-code-stream text evaluation)
     (setf (evaluation-text evaluation) text
           (evaluation-scan evaluation) scan
-          (evaluation-stream evaluation) stream
           (evaluation-phase evaluation) :read)
     (when (scan-too-deep scan)
       (error 'nesting-too-deep
-             :line (line-and-column text (scan-too-deep scan))))
-    (loop
-      (setf (evaluation-phase evaluation) :read)
-      (incf (evaluation-form-number evaluation))
-      (setf (evaluation-form-start evaluation) (file-position stream))
-      (let ((form (read-form stream text)))
-        (when (scan-dangling scan)
-          (check-dangling-prefix scan text (file-position stream)))
-        (when (eq form stream)
+             :line (line-and-column text (scan-too-deep scan))))))
+
+(defun next-evaluated-form (evaluation)
+  "Reads the next form of EVALUATION, which is evaluated next, or returns the
+stream at its end."
+  (let ((scan (evaluation-scan evaluation))
+        (stream (evaluation-stream evaluation))
+        (text (evaluation-text evaluation)))
+    (setf (evaluation-phase evaluation) :read)
+    (incf (evaluation-form-number evaluation))
+    (setf (evaluation-form-start evaluation) (file-position stream))
+    (note-code-readers text (evaluation-form-start evaluation) evaluation)
+    (let ((form (read-form stream text)))
+      (when (scan-dangling scan)
+        (check-dangling-prefix scan text (file-position stream)))
+      (if (eq form stream)
           (decf (evaluation-form-number evaluation))
-          (return))
-        (setf (evaluation-form evaluation) form
-              (evaluation-position evaluation) (file-position stream)
-              (evaluation-phase evaluation) :eval)
-        (funcall function form)
-        (make-native-before-next)))))
+          (setf (evaluation-form evaluation) form
+                (evaluation-position evaluation) (file-position stream)
+                (evaluation-phase evaluation) :eval))
+      form)))
+
+(defmacro do-forms ((form text evaluation) &body body)
+  "Reads the forms of TEXT one after the other, each in the package and
+readtable that the previous ones left, and evaluates BODY with each as FORM, to
+evaluate it. Notes its progress in EVALUATION."
+  `(progn
+     (begin-forms ,text ,evaluation)
+     (loop
+       (let ((,form (next-evaluated-form ,evaluation)))
+         (when (eq ,form (evaluation-stream ,evaluation))
+           (end-forms ,evaluation)
+           (return))
+         ,@body
+         (make-native-before-next)))))
 
 (defun form-values (form)
   "Returns the values of FORM as a list."
@@ -193,22 +247,20 @@ the values of a form as a list. Returns the values of the last form as a list, o
 :NONE when there is no form; and the forms."
   (let ((values :none)
         (forms '()))
-    (do-forms (lambda (form)
-                (push form forms)
-                (remember-form form)
-                (setf values (funcall evaluate form))
-                (check-session-variables)
-                (note-evaluated-form form)
-                (remember-values form values))
-      text evaluation)
+    (do-forms (form text evaluation)
+      (push form forms)
+      (remember-form form)
+      (setf values (funcall (the function evaluate) form))
+      (check-session-variables)
+      (note-evaluated-form form)
+      (remember-values form values))
     (values values (nreverse forms))))
 
 (defun load-forms (text evaluation before)
   "Evaluates the forms of TEXT as LOAD does. Calls BEFORE before each of them."
-  (do-forms (lambda (form)
-              (funcall before)
-              (restartable-values form))
-    text evaluation))
+  (do-forms (form text evaluation)
+    (funcall before)
+    (restartable-values form)))
 
 (defun write-values (values stream)
   "Writes the lines for VALUES to STREAM."
@@ -261,18 +313,39 @@ current one for this call only; NIL leaves the current package."
         (funcall function))
       (funcall function)))
 
-(defun call-from-source (source line evaluation function)
-  "Calls FUNCTION, which evaluates code from LINE of the file SOURCE, or from
-nowhere if SOURCE is NIL. What it defines knows the file."
-  (let ((file (and source (ignore-errors (truename (workspace-file source))))))
-    (when source
-      (setf (evaluation-source evaluation) source
-            (evaluation-line evaluation) (or line 1)))
+(defun note-source-of-code (source line evaluation)
+  "Notes that the code of EVALUATION is that from LINE of the file SOURCE. Returns
+the pathname of the file, if there is one."
+  (setf (evaluation-source evaluation) source
+        (evaluation-line evaluation) (or line 1))
+  (ignore-errors (truename (workspace-file source))))
+
+(defun call-from-file (file function)
+  "Calls FUNCTION, which evaluates code of FILE. What it defines knows the file."
+  (call-as-source file (lambda (tell-position)
+                         (declare (ignore tell-position))
+                         (funcall function))))
+
+(defun evaluate-text (code input keep evaluation)
+  "Evaluates the forms of CODE, and returns the text of the answer; INPUT and KEEP
+are arguments of the operation \"evaluate\"."
+  (let ((values (if input
+                    (call-with-human
+                     (lambda () (values (evaluate-forms code evaluation))))
+                    (evaluate-forms code evaluation))))
+    (when keep
+      (keep-values keep values))
+    (answer-values values evaluation)))
+
+(defun evaluate-text-in (package file code input keep evaluation)
+  "EVALUATE-TEXT in PACKAGE, for code of FILE, which may both be NIL."
+  (flet ((evaluate ()
+           (evaluate-in package
+                        (lambda ()
+                          (evaluate-text code input keep evaluation)))))
     (if file
-        (call-as-source file (lambda (tell-position)
-                               (declare (ignore tell-position))
-                               (funcall function)))
-        (funcall function))))
+        (call-from-file file #'evaluate)
+        (evaluate))))
 
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t)
@@ -283,19 +356,14 @@ is current for this call only. With CAPTURE-TIME, a timing line ends the
 answer. SOURCE is the file from which CODE comes, and LINE where it begins
 there. With INPUT, a human answers when CODE reads. KEEP is a number
 under which KEPT-VALUE finds the values."
-  (let ((evaluation *evaluation*))
+  (let ((evaluation *evaluation*)
+        (file nil))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))
-    (call-from-source
-     source line evaluation
-     (lambda ()
-       (evaluate-in package
-                    (lambda ()
-                      (let ((values
-                              (if input
-                                  (call-with-human
-                                   (lambda () (evaluate-forms code evaluation)))
-                                  (evaluate-forms code evaluation))))
-                        (when keep
-                          (keep-values keep values))
-                        (answer-values values evaluation))))))))
+    (when source
+      (setf file (note-source-of-code source line evaluation)))
+    (cond ((or package file)
+           (evaluate-text-in package file code input keep evaluation))
+          (t                            ; as most calls are: makes no closures
+           (check-session-variables)
+           (evaluate-text code input keep evaluation)))))

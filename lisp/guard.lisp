@@ -18,7 +18,8 @@
   (source nil)                      ; the file that holds the code, or NIL
   (source-file nil)                 ; its pathname when load-file loads it
   (line 1)                          ; the line of it where the code begins
-  (stream nil)                      ; the stream from which the code is read
+  (stream nil)                      ; the stream from which the code is read,
+  (stream-ours nil)                 ; true while nobody else can have it
   (scan nil)                        ; the scan of the code
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
@@ -258,15 +259,30 @@ FREEZE is true, its stack is worth keeping."
 
 ;;; Running
 
-(defun call-guarded (evaluation function)
-  "Calls FUNCTION as part of EVALUATION and returns its value, or NIL when it
+(defvar *guard-handlers*
+  (handler-bind ((warning #'note-warning)
+                 (serious-condition #'end-evaluation))
+    (innermost-handlers))
+  "What watches over each evaluation.")
+
+(defvar *guard-restarts*
+  (restart-bind ((abort #'abort-evaluation))
+    (innermost-restarts))
+  "What each evaluation offers. It does the same for the running one whenever it
+is invoked, so one object will do.")
+
+(defmacro guarding ((evaluation) &body body)
+  "Evaluates BODY as part of EVALUATION and returns its value, or NIL when it
 ended in another way; the CONDITION of EVALUATION then says how."
-  (catch evaluation
-    (setf (evaluation-open evaluation) t)
-    (restart-bind ((abort #'abort-evaluation))
-      (handler-bind ((warning #'note-warning)
-                     (serious-condition #'end-evaluation))
-        (funcall function)))))
+  `(catch ,evaluation
+     (setf (evaluation-open ,evaluation) t)
+     (with-handlers (*guard-handlers* *guard-restarts*)
+       ,@body)))
+
+(defun call-guarded (evaluation function)
+  "Calls FUNCTION as part of EVALUATION, as GUARDING does."
+  (guarding (evaluation)
+    (funcall (the function function))))
 
 ;;; Finalizers
 

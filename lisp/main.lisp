@@ -3,11 +3,23 @@
 
 (in-package #:ecl-mcp)
 
+(defun drop-flush (condition)
+  "Ends FLUSH-SESSION-OUTPUT because of CONDITION, an error."
+  (declare (ignore condition))
+  (throw 'flushed nil))
+
+(defvar *flush-handlers*
+  (handler-bind ((error #'drop-flush))
+    (innermost-handlers))
+  "What FLUSH-SESSION-OUTPUT does about errors: IGNORE-ERRORS makes a closure each
+time.")
+
 (defun flush-session-output ()
   "Passes everything written so far to the operating system."
-  (ignore-errors
-   (finish-output *pipe-output*)
-   (finish-output *pipe-error-output*)))
+  (catch 'flushed
+    (with-handlers (*flush-handlers*)
+      (finish-output *pipe-output*)
+      (finish-output *pipe-error-output*))))
 
 (defun make-session-streams ()
   "Makes the streams that user code sees, or makes those again that it has
@@ -102,16 +114,14 @@ when user code has closed the old ones."
   "Runs the operation NAME with ARGUMENTS as EVALUATION. Returns the text of the
 answer, and T when it reports a failure."
   (let* ((operation (find-operation name))
-         (text (call-guarded
-                evaluation
-                (lambda ()
-                  (unless operation
-                    (error 'argument-error
-                           :name "operation"
-                           :problem (format nil "~s is unknown" name)))
-                  (prog1 (funcall (the function (operation-function operation))
-                                  arguments)
-                    (note-undefined-names evaluation))))))
+         (text (guarding (evaluation)
+                 (unless operation
+                   (error 'argument-error
+                          :name "operation"
+                          :problem (format nil "~s is unknown" name)))
+                 (prog1 (funcall (the function (operation-function operation))
+                                 arguments)
+                   (note-undefined-names evaluation)))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text
@@ -147,6 +157,10 @@ error, only if that becomes the session."
       (finish-asked text failed aside))
     (values text failed aside)))
 
+(defun aside-text (evaluation)
+  "Returns what TAKE-ASIDE takes from EVALUATION, or NIL when it fails."
+  (ignore-errors (take-aside evaluation)))
+
 (defun answer-call (name arguments)
   "Does the work of DISPATCH, with the session's streams as the standard
 streams."
@@ -177,7 +191,8 @@ streams."
           (forget-column *pipe-error-output*)
           (return-from answer
             (values text failed
-                    (ignore-errors (take-aside evaluation)))))))))
+                    (and (evaluation-aside evaluation)
+                         (aside-text evaluation)))))))))
 
 (defun rehearse ()
   "Runs an evaluation for nobody. Behind a checkpoint each page that is written

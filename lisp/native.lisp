@@ -168,6 +168,62 @@ ASCII, and READTABLE can be changed."
   (ffi:c-inline (readtable) (:object) :bool "ecl_mcp_has_plain_escapes(#0)"
                 :one-liner t))
 
+(ffi:clines "
+/* Whether none of the characters of TEXT, a base string, from START on can call
+   code of the user when it is read by TABLE: each means what it does in
+   STANDARD, and none dispatches on the next. */
+static int ecl_mcp_reads_by_itself(cl_object text, cl_index start,
+                                   cl_object table, cl_object standard)
+{
+    const struct ecl_readtable_entry *ours = table->readtable.table;
+    const struct ecl_readtable_entry *theirs = standard->readtable.table;
+
+    for (cl_index i = start; i < text->base_string.fillp; i++) {
+        unsigned char c = text->base_string.self[i];
+
+        if (c >= 128 || c == '#' ||
+            ours[c].syntax_type != theirs[c].syntax_type ||
+            ours[c].dispatch != theirs[c].dispatch)
+            return 0;
+    }
+    return 1;
+}
+
+/* Makes STREAM, as MAKE-STRING-INPUT-STREAM has made it for a base string, read
+   TEXT, another one. False when STREAM is not as it was made. */
+static int ecl_mcp_reads_anew(cl_object stream, cl_object text)
+{
+    if (ecl_t_of(stream) != t_stream || stream->stream.closed ||
+        stream->stream.mode != (int8_t)ecl_smm_string_input ||
+        !ECL_BASE_STRING_P(stream->stream.object0) ||
+        stream->stream.int1 !=
+            (cl_fixnum)stream->stream.object0->base_string.fillp ||
+        stream->stream.byte_stack != ECL_NIL)
+        return 0;
+    stream->stream.object0 = text;
+    stream->stream.int0 = 0;
+    stream->stream.int1 = (cl_fixnum)text->base_string.fillp;
+    stream->stream.column = 0;
+    stream->stream.last_char = EOF;
+    stream->stream.last_code[0] = stream->stream.last_code[1] = EOF;
+    stream->stream.last_op = 0;
+    return 1;
+}
+")
+
+(defun reads-by-itself-p (text start readtable standard)
+  "True when reading TEXT, a simple base string, from START on with READTABLE calls
+no code of the user: READTABLE does with it what STANDARD does."
+  (ffi:c-inline (text start readtable standard)
+                (:object :fixnum :object :object) :bool
+                "ecl_mcp_reads_by_itself(#0, #1, #2, #3)" :one-liner t))
+
+(defun read-anew-p (stream text)
+  "Makes STREAM, a string input stream for a simple base string, one for TEXT,
+which is one, too; or returns false."
+  (ffi:c-inline (stream text) (:object :object) :bool
+                "ecl_mcp_reads_anew(#0, #1)" :one-liner t))
+
 ;;; Children
 
 (ffi:clines "

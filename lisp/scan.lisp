@@ -246,16 +246,32 @@ in which any character has room, as the reader makes them."
       (declare (type fixnum i))
       (setf (schar wide i) (schar text (+ start i))))))
 
+(defvar *plain-scan* (make-scan)
+  "The scan of all code in which there is nothing to be found. Nobody changes it.")
+
+(defvar *next-scan* nil
+  "A scan that is not in use and in which nothing was found, or NIL.")
+
+(defun plain-scan-p (scan)
+  "True when nothing was found that SCAN could tell."
+  (declare (type simple-vector scan))
+  (dotimes (i (length scan) t)
+    (unless (eql (svref scan i) (svref *plain-scan* i))
+      (return nil))))
+
 (defun scan-code (text)
   "Scans the string TEXT and returns a SCAN."
-  (let ((result (make-scan))
+  (let ((result (or (shiftf *next-scan* nil) (make-scan)))
         (text (cond ((plain-string-p text) text)
                     ((typep text '(simple-array character (*)))
                      (plain-text text))
                     (t (plain-text (coerce text
                                            '(simple-array character (*))))))))
     (scan-string text (length text) result)
-    result))
+    (cond ((plain-scan-p result)
+           (setf *next-scan* result)
+           *plain-scan*)
+          (t result))))
 
 (defun line-and-column (text position)
   "Returns the line, from 1, and the column, from 0, of POSITION in TEXT."

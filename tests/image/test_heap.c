@@ -129,6 +129,26 @@ static void garbage_of_the_start_does_not_count(void **state)
     assert_int_equal(heap_state(false), HEAP_STALE);
 }
 
+/* What the collector has freed by itself is still in the process and in its
+   copies; what the heap has grown by was never touched. */
+static void what_was_freed_counts_until_it_is_given_back(void **state)
+{
+    (void)state;
+    heap_is(LIMIT_HEAP_LOOSE, LIMIT_HEAP_STALE + 1, 0);
+    heap_begin();
+    assert_int_equal(heap_state(true), HEAP_FINE);
+    collections++; // by itself
+    assert_int_equal(heap_state(true), HEAP_STALE);
+    heap_is(LIMIT_HEAP_LOOSE, LIMIT_HEAP_STALE - 1, 1);
+    assert_int_equal(heap_state(true), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, LIMIT_HEAP_STALE - 1, 2);
+    assert_int_equal(heap_state(true), HEAP_STALE);
+    heap_collect(HEAP_STALE);
+    assert_int_equal(heap_state(true), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, LIMIT_HEAP_STALE - 1, LIMIT_HEAP_STALE + 3);
+    assert_int_equal(heap_state(true), HEAP_STALE);
+}
+
 /* A collection of a large heap takes long: one in each moment. */
 static void heap_is_collected_as_long_as_nobody_waits(void **state)
 {
@@ -192,6 +212,7 @@ int main(void)
         TEST(garbage_counts_from_its_limit_on),
         TEST(stale_heap_counts_from_its_limit_on),
         TEST(garbage_of_the_start_does_not_count),
+        TEST(what_was_freed_counts_until_it_is_given_back),
         TEST(heap_is_collected_as_long_as_nobody_waits),
         TEST(a_stopped_thread_is_told_from_others),
     };

@@ -290,3 +290,52 @@ Value 1 of evaluation 7 is not kept: …"))
   (failures-of
     ("(ecl-mcp:kept-value 7)" "[ERROR] ECL-MCP:VALUE-NOT-KEPT
 …")))
+
+(defun plain-answer (code)
+  "Evaluates CODE in the session, as a string like those from image/live.c."
+  (answer (if (every (lambda (c) (< (char-code c) 128)) code)
+              (coerce code 'simple-base-string)
+              code)))
+
+(session-test streams-of-code-are-kept-for-the-next-call
+  (plain-answer "(+ 1 2)")
+  (let ((stream ecl-mcp::*code-stream*))
+    (is (streamp stream))
+    (loop for (code text) in '(("'(a \"b\" (c)) ; d" "=> (A \"b\" (C))")
+                               ("1 2 3" "=> 3")
+                               ("" "; No forms in the code")
+                               ("`(a ,(+ 1 2) ,@(list 4))" "=> (A 3 4)"))
+          do (is (string= text (plain-answer code)))
+             (is (eq stream ecl-mcp::*code-stream*) "~a" code))
+    ;; what is long is not looked through
+    (loop for length in (list ecl-mcp::+short-text+
+                              (1+ ecl-mcp::+short-text+))
+          for kept in '(t nil)
+          do (is (string= "=> 7" (plain-answer (format nil "~vd" length 7))))
+             (is (eq kept (eq stream ecl-mcp::*code-stream*)))))
+  ;; one that the user might have, or that did not come to its end, is not kept
+  (dolist (code '("\"ä\"" "#|a|# 1" "(list 1" "(error \"x\")"))
+    (plain-answer "(+ 1 2)")
+    (is (streamp ecl-mcp::*code-stream*))
+    (plain-answer code)
+    (is (null ecl-mcp::*code-stream*) "~a" code))
+  (is (string= "=> (1 2)" (plain-answer "(list 1 2)"))))
+
+(session-test streams-that-code-keeps-read-what-they-read
+  (mapc #'plain-answer
+        '("(defvar *kept* nil)
+           (defun keep (stream &rest rest)
+             (declare (ignore rest))
+             (push stream *kept*)
+             (read stream t nil t))"
+          "(set-dispatch-macro-character #\\# #\\! #'keep)"
+          "(list #!1)"
+          "(set-macro-character #\\! #'keep)"
+          "(list !1)"
+          ;; the first form changes what the second one means
+          "(set-macro-character #\\$ #'keep) (list $2)"))
+  (is (string= "=> 3" (plain-answer "(length (remove-duplicates *kept*))")))
+  (is (string= "=> 3" (plain-answer "(+ 1 2)")))
+  (is (string= "=> (:END :END :END)"
+               (plain-answer
+                "(mapcar (lambda (stream) (read-char stream nil :end)) *kept*)"))))

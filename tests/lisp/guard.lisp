@@ -58,6 +58,17 @@ x
     ("(read-line nil nil :end)" "=> :END…")
     ("(listen)" "=> NIL")))
 
+(session-test a-restart-that-code-keeps-ends-the-call-that-invokes-it
+  (values-of
+    ("(progn (defvar *kept* (find-restart 'abort)) :kept)" "=> :KEPT"))
+  (failures-of
+    ("(invoke-restart *kept*)" "[ERROR] ECL-MCP:EVALUATION-ABORTED
+…")
+    ("(handler-case (error \"x\") (error () (invoke-restart *kept*)))"
+     "[ERROR] ECL-MCP:EVALUATION-ABORTED
+…"))
+  (values-of ("(+ 1 2)" "=> 3")))
+
 (session-test handlers-and-restarts-of-the-code-come-first
   (values-of
     ("(handler-case (error \"x\") (error () :handled))" "=> :HANDLED")

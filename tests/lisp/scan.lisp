@@ -77,3 +77,16 @@ bc" 3 2 1) ("a
                       (multiple-value-list
                        (ecl-mcp::line-and-column text position)))
                "~s ~d" text position)))
+
+(test scans-that-find-nothing-are-one
+  (let ((plain (ecl-mcp::scan-code "(+ 1 2)"))
+        (found (ecl-mcp::scan-code "(list \"a"))
+        (dangling (ecl-mcp::scan-code "(cl: 1)")))
+    (is (eq plain (ecl-mcp::scan-code "x 'y")))
+    (is (eql 1 (ecl-mcp::scan-unclosed found)))
+    (is (eq :string (ecl-mcp::scan-unfinished found)))
+    (is (eql 1 (ecl-mcp::scan-dangling dangling)))
+    (is (null (ecl-mcp::scan-dangling found)))
+    ;; none of them was changed by the next
+    (is (equalp plain (ecl-mcp::make-scan)))
+    (is (eq plain (ecl-mcp::scan-code "#|a|# \"b\"")))))
