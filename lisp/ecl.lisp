@@ -327,6 +327,18 @@ values."
         (si::*restart-clusters* '()))
     (funcall function)))
 
+(defun innermost-clusters ()
+  "Returns what the innermost HANDLER-BIND has established, and the innermost
+RESTART-BIND."
+  (values (first si::*handler-clusters*) (first si::*restart-clusters*)))
+
+(defmacro with-clusters ((handlers restarts) &body body)
+  "Runs BODY with HANDLERS and RESTARTS, from INNERMOST-CLUSTERS, established
+anew."
+  `(let ((si::*restart-clusters* (cons ,restarts si::*restart-clusters*))
+         (si::*handler-clusters* (cons ,handlers si::*handler-clusters*)))
+     ,@body))
+
 (defun renew-number-registers ()
   "Gives this thread other registers for its arithmetic with bignums. To be called
 in an interrupt: the operation that it came into may be in the middle of moving

@@ -162,10 +162,8 @@ END-EVALUATION has thrown a function here, calls it and reads the form again."
                       (return (read-next stream text)))))
       (file-position stream start))))
 
-(defun do-forms (function text evaluation)
-  "Reads the forms of TEXT one after the other, each in the package and
-readtable that the previous ones left, and calls FUNCTION with each, to evaluate
-it. Notes its progress in EVALUATION."
+(defun begin-forms (text evaluation)
+  "Makes TEXT the code of EVALUATION. Returns a stream that reads it."
   (let* ((scan (scan-code text))
          (stream (make-string-input-stream text)))
     (setf (evaluation-text evaluation) text
@@ -175,21 +173,42 @@ it. Notes its progress in EVALUATION."
     (when (scan-too-deep scan)
       (error 'nesting-too-deep
              :line (line-and-column text (scan-too-deep scan))))
-    (loop
-      (setf (evaluation-phase evaluation) :read)
-      (incf (evaluation-form-number evaluation))
-      (setf (evaluation-form-start evaluation) (file-position stream))
-      (let ((form (read-form stream text)))
-        (when (scan-dangling scan)
-          (check-dangling-prefix scan text (file-position stream)))
-        (when (eq form stream)
-          (decf (evaluation-form-number evaluation))
-          (return))
+    stream))
+
+(defun begin-form (stream text evaluation)
+  "Returns the next form of STREAM, which reads TEXT, or STREAM at its end, and
+notes that in EVALUATION."
+  (setf (evaluation-phase evaluation) :read)
+  (incf (evaluation-form-number evaluation))
+  (setf (evaluation-form-start evaluation) (file-position stream))
+  (let ((form (read-form stream text))
+        (scan (evaluation-scan evaluation)))
+    (when (scan-dangling scan)
+      (check-dangling-prefix scan text (file-position stream)))
+    (if (eq form stream)
+        (decf (evaluation-form-number evaluation))
         (setf (evaluation-form evaluation) form
               (evaluation-position evaluation) (file-position stream)
-              (evaluation-phase evaluation) :eval)
-        (funcall function form)
-        (make-native-before-next)))))
+              (evaluation-phase evaluation) :eval))
+    form))
+
+(defmacro do-forms ((form text evaluation) &body body)
+  "Reads the forms of TEXT one after the other, each in the package and
+readtable that the previous ones left, and runs BODY with each as FORM, to
+evaluate it. Notes its progress in EVALUATION. No function for BODY: what it
+would close over is some ten objects more for each call."
+  (let ((code (gensym "TEXT"))
+        (record (gensym "EVALUATION"))
+        (stream (gensym "STREAM")))
+    `(let* ((,code ,text)
+            (,record ,evaluation)
+            (,stream (begin-forms ,code ,record)))
+       (loop
+         (let ((,form (begin-form ,stream ,code ,record)))
+           (when (eq ,form ,stream)
+             (return))
+           ,@body
+           (make-native-before-next))))))
 
 (defun form-values (form)
   "Returns the values of FORM as a list."
@@ -209,22 +228,20 @@ the values of a form as a list. Returns the values of the last form as a list, o
 :NONE when there is no form; and the forms."
   (let ((values :none)
         (forms '()))
-    (do-forms (lambda (form)
-                (push form forms)
-                (remember-form form)
-                (setf values (funcall evaluate form))
-                (check-session-variables)
-                (note-evaluated-form form)
-                (remember-values form values))
-      text evaluation)
+    (do-forms (form text evaluation)
+      (push form forms)
+      (remember-form form)
+      (setf values (funcall evaluate form))
+      (check-session-variables)
+      (note-evaluated-form form)
+      (remember-values form values))
     (values values (nreverse forms))))
 
 (defun load-forms (text evaluation before)
   "Evaluates the forms of TEXT as LOAD does. Calls BEFORE before each of them."
-  (do-forms (lambda (form)
-              (funcall before)
-              (restartable-values form))
-    text evaluation))
+  (do-forms (form text evaluation)
+    (funcall before)
+    (restartable-values form)))
 
 (defun write-values (values stream)
   "Writes the lines for VALUES to STREAM."
@@ -290,6 +307,30 @@ nowhere if SOURCE is NIL. What it defines knows the file."
                                (funcall function)))
         (funcall function))))
 
+(defun answer-kept (values evaluation keep)
+  "Returns the lines for VALUES, with which EVALUATION succeeds, and keeps them as
+those of the evaluation KEEP, if that is a number."
+  (when keep
+    (keep-values keep values))
+  (answer-values values evaluation))
+
+(defun evaluate-elsewhere (place code evaluation keep)
+  "Evaluates CODE as the operation \"evaluate\" does, with a list of its SOURCE,
+LINE, PACKAGE and INPUT as PLACE. Most calls have none of these, and need none of
+these functions, which close over all."
+  (destructuring-bind (source line package input) place
+    (flet ((evaluate-it ()
+             (evaluate-forms code evaluation)))
+      (call-from-source
+       source line evaluation
+       (lambda ()
+         (evaluate-in package
+                      (lambda ()
+                        (answer-kept (if input
+                                         (call-with-human #'evaluate-it)
+                                         (evaluate-it))
+                                     evaluation keep))))))))
+
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t)
                               (source string) (line integer) (input t)
@@ -302,16 +343,9 @@ under which KEPT-VALUE finds the values."
   (let ((evaluation *evaluation*))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))
-    (call-from-source
-     source line evaluation
-     (lambda ()
-       (evaluate-in package
-                    (lambda ()
-                      (let ((values
-                              (if input
-                                  (call-with-human
-                                   (lambda () (evaluate-forms code evaluation)))
-                                  (evaluate-forms code evaluation))))
-                        (when keep
-                          (keep-values keep values))
-                        (answer-values values evaluation))))))))
+    (cond ((or source package input)
+           (evaluate-elsewhere (list source line package input) code evaluation
+                               keep))
+          (t
+           (check-session-variables)
+           (answer-kept (evaluate-forms code evaluation) evaluation keep)))))

@@ -258,15 +258,26 @@ FREEZE is true, its stack is worth keeping."
 
 ;;; Running
 
+(defvar *guard*
+  (restart-bind ((abort #'abort-evaluation))
+    (handler-bind ((warning #'note-warning)
+                   (serious-condition #'end-evaluation))
+      (multiple-value-call #'cons (innermost-clusters))))
+  "The handlers and the restarts of every evaluation, made once: to make a restart
+takes as long as to evaluate a small form.")
+
+(defmacro guarded ((evaluation) &body body)
+  "Runs BODY as part of EVALUATION, a variable, and returns its value, or NIL when
+it ended in another way; the CONDITION of EVALUATION then says how."
+  `(catch ,evaluation
+     (setf (evaluation-open ,evaluation) t)
+     (with-clusters ((car *guard*) (cdr *guard*))
+       ,@body)))
+
 (defun call-guarded (evaluation function)
-  "Calls FUNCTION as part of EVALUATION and returns its value, or NIL when it
-ended in another way; the CONDITION of EVALUATION then says how."
-  (catch evaluation
-    (setf (evaluation-open evaluation) t)
-    (restart-bind ((abort #'abort-evaluation))
-      (handler-bind ((warning #'note-warning)
-                     (serious-condition #'end-evaluation))
-        (funcall function)))))
+  "Calls FUNCTION as GUARDED runs its body."
+  (guarded (evaluation)
+    (funcall function)))
 
 ;;; Finalizers
 

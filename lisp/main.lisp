@@ -5,9 +5,11 @@
 
 (defun flush-session-output ()
   "Passes everything written so far to the operating system."
-  (ignore-errors
-   (finish-output *pipe-output*)
-   (finish-output *pipe-error-output*)))
+  (when (or (output-pending-p *pipe-output*)
+            (output-pending-p *pipe-error-output*))
+    (ignore-errors
+     (finish-output *pipe-output*)
+     (finish-output *pipe-error-output*))))
 
 (defun make-session-streams ()
   "Makes the streams that user code sees, or makes those again that it has
@@ -48,8 +50,10 @@ something else."
                                     (*query-io* . *session-terminal*)
                                     (*terminal-io* . *session-terminal*))
         do (unless (and (boundp variable)
-                        (streamp (symbol-value variable))
-                        (open-stream-p (symbol-value variable)))
+                        ;; MAKE-SESSION-STREAMS has looked at those
+                        (or (eq (symbol-value variable) (symbol-value value))
+                            (and (streamp (symbol-value variable))
+                                 (open-stream-p (symbol-value variable)))))
              (setf (symbol-value variable) (symbol-value value)))))
 
 (defun prepare ()
@@ -102,16 +106,14 @@ when user code has closed the old ones."
   "Runs the operation NAME with ARGUMENTS as EVALUATION. Returns the text of the
 answer, and T when it reports a failure."
   (let* ((operation (find-operation name))
-         (text (call-guarded
-                evaluation
-                (lambda ()
-                  (unless operation
-                    (error 'argument-error
-                           :name "operation"
-                           :problem (format nil "~s is unknown" name)))
-                  (prog1 (funcall (the function (operation-function operation))
-                                  arguments)
-                    (note-undefined-names evaluation))))))
+         (text (guarded (evaluation)
+                 (unless operation
+                   (error 'argument-error
+                          :name "operation"
+                          :problem (format nil "~s is unknown" name)))
+                 (prog1 (funcall (the function (operation-function operation))
+                                 arguments)
+                   (note-undefined-names evaluation)))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text
@@ -177,7 +179,12 @@ streams."
           (forget-column *pipe-error-output*)
           (return-from answer
             (values text failed
-                    (ignore-errors (take-aside evaluation)))))))))
+                    (and (evaluation-aside evaluation)
+                         (aside-text evaluation)))))))))
+
+(defun aside-text (evaluation)
+  "Returns what TAKE-ASIDE does, or NIL if it fails."
+  (ignore-errors (take-aside evaluation)))
 
 (defun rehearse ()
   "Runs an evaluation for nobody. Behind a checkpoint each page that is written
