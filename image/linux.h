@@ -37,6 +37,10 @@ void linux_set_name(const char *name);
    unread. */
 bool linux_has_unread(int socket);
 
+/* Copies the page of P now, if it is shared with a copy of this process, and
+   not when it is written first. No signal may change the byte at P. */
+void linux_own_page(void *p);
+
 /* How many bytes can be read from FD at once; 0 also if there is no FD. */
 size_t linux_waiting(int fd);
 

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "image/frozen.h"
+#include "image/linux.h"
 #include "image/lisp_text.h"
 #include "wire/wire.h"
 
@@ -278,6 +279,7 @@ void live_frozen_before_copy(uint64_t evaluation)
 
 void live_frozen_after_copy(bool copied)
 {
+    linux_own_page(&live.call); // each call writes there
     if (live.connection->asker < 0)
         return;
     (void)close(live.connection->asker); // the copy has it

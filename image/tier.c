@@ -431,6 +431,7 @@ static void begin_anew(struct connection *connection)
 
 void tier_after_copy(struct connection *connection)
 {
+    linux_own_page(&tier.connection); // each call writes there
     if (getpid() != tier.owner)
         begin_anew(connection);
     else if (tier.ends[1] >= 0)

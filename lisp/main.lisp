@@ -3,23 +3,13 @@
 
 (in-package #:ecl-mcp)
 
-(defun drop-flush (condition)
-  "Ends FLUSH-SESSION-OUTPUT because of CONDITION, an error."
-  (declare (ignore condition))
-  (throw 'flushed nil))
-
-(defvar *flush-handlers*
-  (handler-bind ((error #'drop-flush))
-    (innermost-handlers))
-  "What FLUSH-SESSION-OUTPUT does about errors: IGNORE-ERRORS makes a closure each
-time.")
-
 (defun flush-session-output ()
   "Passes everything written so far to the operating system."
-  (catch 'flushed
-    (with-handlers (*flush-handlers*)
-      (finish-output *pipe-output*)
-      (finish-output *pipe-error-output*))))
+  (when (or (output-pending-p *pipe-output*)
+            (output-pending-p *pipe-error-output*))
+    (ignore-errors
+     (finish-output *pipe-output*)
+     (finish-output *pipe-error-output*))))
 
 (defun make-session-streams ()
   "Makes the streams that user code sees, or makes those again that it has
@@ -60,8 +50,10 @@ something else."
                                     (*query-io* . *session-terminal*)
                                     (*terminal-io* . *session-terminal*))
         do (unless (and (boundp variable)
-                        (streamp (symbol-value variable))
-                        (open-stream-p (symbol-value variable)))
+                        ;; MAKE-SESSION-STREAMS has looked at those
+                        (or (eq (symbol-value variable) (symbol-value value))
+                            (and (streamp (symbol-value variable))
+                                 (open-stream-p (symbol-value variable)))))
              (setf (symbol-value variable) (symbol-value value)))))
 
 (defun prepare ()

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -74,6 +75,14 @@ along, which wait again."
   (ffi:c-inline (stream) (:object) :void
                 "if (ECL_ANSI_STREAM_P(#0)) (#0)->stream.column = 0;"
                 :one-liner nil))
+
+(defun output-pending-p (stream)
+  "False when STREAM holds nothing that is not yet passed on."
+  (ffi:c-inline (stream) (:object) :bool
+                "(!ECL_ANSI_STREAM_P(#0) || (#0)->stream.closed ||
+                  (#0)->stream.mode != ecl_smm_output ||
+                  __fpending((#0)->stream.file.stream) > 0)"
+                :one-liner t))
 
 (defun throw-past-cleanups (tag)
   "Throws NIL to TAG without running the cleanup forms in between. This is the
