@@ -17,8 +17,10 @@ struct mentions {
     struct str ends[2]; /* how a string of Lisp ends that names the file:
                            without the type, and with it */
     struct buf out;
-    size_t files; /* that were searched */
-    size_t found;
+    size_t files;          /* that were searched */
+    size_t found;          /* one more than LIMIT_MENTIONS: there are others */
+    size_t left;           /* definitions that were not searched; */
+    struct buf first_left; /* the path of the first of them, to be shown */
 };
 
 /* The path of NAME in FOLDER. */
@@ -52,14 +54,39 @@ static void say(struct mentions *m, struct str path, struct str text, size_t at,
 
     if (start == at)
         return;
+    if (m->found++ == LIMIT_MENTIONS)
+        return; // that there are others is said at the end
     for (size_t i = 0; i < at; i++)
         line += text.p[i] == '\n';
-    buf_str(&m->out, m->found == 0 ? STR("") : STR("\n"));
+    buf_str(&m->out, m->out.n == 0 ? STR("") : STR("\n"));
     utf8_append_visible(&m->out, path);
     buf_printf(&m->out, ":%zu has ", line);
     utf8_append_visible(&m->out, str_make(text.p + start, at + n - start));
     buf_str(&m->out, STR("; change it, too."));
-    m->found++;
+}
+
+/* The definition PATH is not searched. */
+static void leave(struct mentions *m, struct str path)
+{
+    if (m->left++ == 0)
+        utf8_append_visible(&m->first_left, path);
+}
+
+/* Says what the limits have kept back. */
+static void say_limits(struct mentions *m)
+{
+    if (m->found > LIMIT_MENTIONS)
+        buf_printf(&m->out,
+                   "\nOther places name it, too: only %d are listed. "
+                   "search-files finds them.",
+                   LIMIT_MENTIONS);
+    if (m->left > 0)
+        buf_printf(&m->out,
+                   "%sNot searched for its name: %zu system definition%s, "
+                   "first %.*s; at most %d are, of at most %u bytes each.",
+                   m->out.n > 0 ? "\n" : "", m->left, m->left == 1 ? "" : "s",
+                   STR_ARG(buf_view(&m->first_left)), LIMIT_MENTIONS_FILES,
+                   LIMIT_MENTIONS_FILE);
 }
 
 static enum status search_end(struct mentions *m, struct arena *arena,
@@ -69,7 +96,7 @@ static enum status search_end(struct mentions *m, struct arena *arena,
     size_t at = 0;
     enum status status = finder_init(&finder, arena, end);
 
-    for (; status == ST_OK && m->found < LIMIT_MENTIONS; at++) {
+    for (; status == ST_OK && m->found <= LIMIT_MENTIONS; at++) {
         status = finder_next(&finder, text, at, &at);
         if (status != ST_OK || at == FINDER_NONE)
             break;
@@ -86,11 +113,19 @@ static enum status search(struct mentions *m, struct arena *arena,
     struct files_content content;
     struct str problem;
 
+    if (m->files == LIMIT_MENTIONS_FILES) {
+        leave(m, path);
+        return ST_OK;
+    }
     m->files++;
     enum files_result result = files->read(
         files->context, arena, &place, LIMIT_MENTIONS_FILE, &content, &problem);
-    if (result != FILES_OK)
-        return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    if (result != FILES_OK) {
+        leave(m, path);
+        return ST_OK;
+    }
     enum status status = search_end(m, arena, path, content.bytes, m->ends[0]);
     if (status == ST_OK && m->ends[1].n > 0)
         status = search_end(m, arena, path, content.bytes, m->ends[1]);
@@ -109,9 +144,8 @@ static enum status look_into(struct mentions *m, struct str name)
         files->list(files->context, &arena, &place, &folder, &problem);
     enum status status = result == FILES_NOMEM ? ST_NOMEM : ST_OK;
 
-    for (size_t i = 0; result == FILES_OK && status == ST_OK &&
-                       i < folder.count && m->files < LIMIT_MENTIONS_FILES;
-         i++) {
+    for (size_t i = 0;
+         result == FILES_OK && status == ST_OK && i < folder.count; i++) {
         const struct files_entry *entry = &folder.entries[i];
         struct str last = entry->name;
 
@@ -154,7 +188,8 @@ enum status mentions_find(const struct tool_request *request,
                           const struct tool_call *part, struct str *out)
 {
     struct str name = buf_view(&part->place.name);
-    struct mentions m = {.request = request, .out = BUF_EMPTY};
+    struct mentions m = {
+        .request = request, .out = BUF_EMPTY, .first_left = BUF_EMPTY};
     enum status status = make_ends(request->arena, name, m.ends);
 
     while (status == ST_OK && name.n > 0 && !str_eq(name, STR("."))) {
@@ -163,6 +198,11 @@ enum status mentions_find(const struct tool_request *request,
         name.n = slash ? (size_t)(slash - name.p) : 0;
         status = look_into(&m, name.n > 0 ? name : STR("."));
     }
+    if (status == ST_OK)
+        say_limits(&m);
+    if (buf_failed(&m.first_left))
+        status = ST_NOMEM;
+    buf_release(&m.first_left);
     if (status == ST_OK)
         return arena_take(request->arena, &m.out, out);
     buf_release(&m.out);

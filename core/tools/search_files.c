@@ -248,13 +248,15 @@ static bool is_over(struct search *search)
 {
     if (search->matches == LIMIT_SEARCH_MATCHES)
         search->limit = "matches";
+    else if (!search->places)
+        return true; // all was searched
     else if (search->files >= LIMIT_SEARCH_FILES)
         search->limit = "files";
     else if (search->bytes >= LIMIT_SEARCH_BYTES)
         search->limit = "bytes";
     else if (search->regex && search->regex->work > LIMIT_SEARCH_WORK)
         search->limit = "work";
-    return search->limit || !search->places;
+    return search->limit;
 }
 
 /* Whether the literal text PATTERN may have been meant as an expression. */

@@ -289,6 +289,11 @@ static void auditfile_begins_another_when_one_is_full(void **state)
                LINE("1970-01-01", "\"a\":2") LINE("1970-01-01", "\"a\":3"));
     folder_run("test $(stat -c %s .local/state/ecl-mcp/audit/"
                "1970-01-01.0001.jsonl) = 67108864");
+    // LIMIT_AUDIT_FILE: with a byte less there is room for a line
+    folder_run("truncate -s 67108863 " PLACE "1970-01-01.jsonl");
+    append(1000, "\"a\":1}");
+    folder_run("test ! -e " PLACE "1970-01-01.0002.jsonl && "
+               "test $(stat -c %s " PLACE "1970-01-01.jsonl) -gt 67108863");
     for (int i = 1; i <= LIMIT_AUDIT_PARTS; i++) {
         check_lines("");
         folder_run(fill);
