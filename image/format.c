@@ -91,7 +91,7 @@ static cl_object first(cl_object cons)
 {
     cl_object car;
 
-    memcpy(&car, &ECL_CONS_CAR(cons), sizeof car);
+    memcpy(&car, &ECL_CONS_CAR(cons), sizeof(void *));
     return car;
 }
 
@@ -99,7 +99,7 @@ static cl_object rest(cl_object cons)
 {
     cl_object cdr;
 
-    memcpy(&cdr, &ECL_CONS_CDR(cons), sizeof cdr);
+    memcpy(&cdr, &ECL_CONS_CDR(cons), sizeof(void *));
     return cdr;
 }
 
