@@ -85,6 +85,24 @@ __attribute__((constructor)) static void find_original(void)
 
 enum { TABLE_ENTRIES = 1 }; /* the slot of a table with the list of entries */
 
+/* The parts of a cons; copied, for a sanitizer takes its tag for a part of the
+   address. */
+static cl_object first(cl_object cons)
+{
+    cl_object car;
+
+    memcpy(&car, &ECL_CONS_CAR(cons), sizeof(void *));
+    return car;
+}
+
+static cl_object rest(cl_object cons)
+{
+    cl_object cdr;
+
+    memcpy(&cdr, &ECL_CONS_CDR(cons), sizeof(void *));
+    return cdr;
+}
+
 /* Notes the entries of the table of pretty printers, none of which is for
    symbols, characters or numbers; the one for arrays prints strings as they
    are. */
@@ -96,9 +114,8 @@ static void note_entries(void)
     if (!ECL_INSTANCEP(table) || table->instance.length <= TABLE_ENTRIES)
         return;
     list = table->instance.slots[TABLE_ENTRIES];
-    for (; ECL_CONSP(list) && printer.count < ENTRIES;
-         list = ECL_CONS_CDR(list))
-        printer.entries[printer.count++] = ECL_CONS_CAR(list);
+    for (; ECL_CONSP(list) && printer.count < ENTRIES; list = rest(list))
+        printer.entries[printer.count++] = first(list);
     if (list == ECL_NIL)
         printer.table = ECL_CLASS_OF(table);
 }
@@ -139,8 +156,8 @@ static bool is_plain(cl_env_ptr env)
         ECL_CLASS_OF(table) != printer.table)
         return false;
     list = table->instance.slots[TABLE_ENTRIES];
-    for (; ECL_CONSP(list) && i < printer.count; list = ECL_CONS_CDR(list))
-        if (ECL_CONS_CAR(list) != printer.entries[i++])
+    for (; ECL_CONSP(list) && i < printer.count; list = rest(list))
+        if (first(list) != printer.entries[i++])
             return false;
     return list == ECL_NIL && i == printer.count;
 }
@@ -389,7 +406,7 @@ static bool write_text(const struct format_text *text, cl_object stream)
                                 .fillp = text->length,
                                 .self = characters};
     cl_object object = (cl_object)&string;
-    cl_object first = ecl_make_fixnum(0);
+    cl_object start = ecl_make_fixnum(0);
 
     if (text->length > LENGTH)
         return false;
@@ -398,12 +415,12 @@ static bool write_text(const struct format_text *text, cl_object stream)
         (stream->stream.flags & ECL_STREAM_FORMAT) != ECL_STREAM_UTF_8)
         return false;
     if (text->flushes) {
-        si_do_write_sequence(object, stream, first,
+        si_do_write_sequence(object, stream, start,
                              ecl_make_fixnum(text->flushed));
         ecl_force_output(stream);
-        first = ecl_make_fixnum(text->flushed);
+        start = ecl_make_fixnum(text->flushed);
     }
-    si_do_write_sequence(object, stream, first, ecl_make_fixnum(text->length));
+    si_do_write_sequence(object, stream, start, ecl_make_fixnum(text->length));
     return true;
 }
 
