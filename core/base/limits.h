@@ -429,11 +429,6 @@
    small calls, of which up to eight copies have some each, in 7 ms. */
 #define LIMIT_HEAP_STALE (1024u * 1024)
 
-/* The same in a series of calls without a pause, where one collection, some 2
-   ms, is made instead of one in the middle of a call: the copy has none of the
-   garbage, and the heap, which may double then, does not grow. */
-#define LIMIT_HEAP_SPENT (2 * LIMIT_HEAP_STALE)
-
 /* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
    open parentheses. */
 #define LIMIT_LISP_STACK (64ull * 1024 * 1024)

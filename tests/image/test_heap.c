@@ -154,7 +154,7 @@ static void what_was_freed_counts_until_it_is_given_back(void **state)
     assert_int_equal(heap_state(true), HEAP_STALE);
 }
 
-/* In a series of calls, what was allocated counts, from LIMIT_HEAP_SPENT and a
+/* In a series of calls, what was allocated counts, from SPENT and a
    quarter of the heap on, and not what was freed: that is used again. */
 static void series_of_calls_is_collected_from_its_limit_on(void **state)
 {
@@ -162,21 +162,21 @@ static void series_of_calls_is_collected_from_its_limit_on(void **state)
     heap_begin();
     begun_with = 0;
     heap_note_use(); // no moment is quiet
-    heap_is((size_t)LIMIT_HEAP_SPENT * 4, LIMIT_HEAP_SPENT, LIMIT_HEAP_SPENT);
+    heap_is(SPENT * 4, SPENT, SPENT);
     assert_int_equal(heap_state(false), HEAP_FINE);
-    heap_is((size_t)LIMIT_HEAP_SPENT * 4, 0, LIMIT_HEAP_SPENT + 1);
+    heap_is(SPENT * 4, 0, SPENT + 1);
     assert_int_equal(heap_state(false), HEAP_SPENT);
-    heap_is((size_t)LIMIT_HEAP_SPENT * 4 + 8, 0, LIMIT_HEAP_SPENT + 1);
+    heap_is(SPENT * 4 + 8, 0, SPENT + 1);
     assert_int_equal(heap_state(false), HEAP_FINE);
     heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_LOOSE / 4 + 1);
     assert_int_equal(heap_state(false), HEAP_SPENT);
     heap_is(LIMIT_HEAP_LOOSE + 1, 0, LIMIT_HEAP_LOOSE / 4 + 2);
     assert_int_equal(heap_state(false), HEAP_FINE);
     collections = 0;
-    heap_is((size_t)LIMIT_HEAP_SPENT * 4, 0, LIMIT_HEAP_SPENT + 1);
+    heap_is(SPENT * 4, 0, SPENT + 1);
     heap_collect(HEAP_SPENT);
     assert_int_equal(collections, 1);
-    heap_is((size_t)LIMIT_HEAP_SPENT * 4, LIMIT_HEAP_SPENT, 0);
+    heap_is(SPENT * 4, SPENT, 0);
     assert_int_equal(heap_state(false), HEAP_FINE);
     assert_int_equal(heap_state(true), HEAP_STALE); // still in this process
 }
