@@ -20,6 +20,12 @@
    likely to be in nobody's way. */
 #define QUIET_MS 15
 
+/* The bytes of LIMIT_HEAP_STALE in a series of calls without a pause, where one
+   collection, some 2 ms, is made instead of one in the middle of a call: the
+   copy has none of the garbage, and the heap, which may double then, does not
+   grow. */
+#define SPENT ((size_t)LIMIT_HEAP_STALE * 2)
+
 /* When the last call ended, in milliseconds. */
 static int64_t used_at;
 
@@ -59,15 +65,21 @@ void heap_begin(void)
     begun_at = GC_get_gc_no();
 }
 
-/* Bytes that calls have allocated since then. Once the collector has collected
-   by itself, what is free was used before, too, and the system still has its
-   pages; what was never used is free only before that. */
-static size_t left_by_calls(void)
+/* Bytes that calls have allocated since the last collection. */
+static size_t made_by_calls(void)
 {
     size_t since = GC_get_bytes_since_gc();
 
-    return GC_get_gc_no() == begun_at ? since - begun_with
-                                      : since + GC_get_free_bytes();
+    return GC_get_gc_no() == begun_at ? since - begun_with : since;
+}
+
+/* Bytes of garbage that calls have left. Once the collector has collected in
+   between, what is free was used before, too, and the system still has its
+   pages; what was never used is free only before that. */
+static size_t left_by_calls(void)
+{
+    return made_by_calls() +
+           (GC_get_gc_no() == begun_at ? 0 : GC_get_free_bytes());
 }
 
 void heap_note_use(void)
@@ -84,17 +96,33 @@ static bool is_stale(bool lasting)
            (lasting || now() - used_at >= QUIET_MS);
 }
 
+/* Whether calls that follow each other have left so much that the collector
+   would soon collect in the middle of one, or let the heap grow. */
+static bool is_spent(void)
+{
+    size_t heap = GC_get_heap_size();
+    size_t made = made_by_calls();
+
+    return made > SPENT && made > heap / 4 && heap <= LIMIT_HEAP_LOOSE;
+}
+
 enum heap_state heap_state(bool lasting)
 {
     if (is_loose())
         return HEAP_LOOSE;
-    return is_stale(lasting) ? HEAP_STALE : HEAP_FINE;
+    if (is_stale(lasting))
+        return HEAP_STALE;
+    return is_spent() ? HEAP_SPENT : HEAP_FINE;
 }
 
 void heap_collect(enum heap_state state)
 {
     size_t live;
 
+    if (state == HEAP_SPENT) {
+        GC_gcollect(); // what it frees is used again at once
+        return;
+    }
     // only what was free in the two collections before is given back; kept, it
     // would be in the copy, and once more in this process when it is used again
     for (int i = 0; i < 3; i++) {

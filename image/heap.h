@@ -9,6 +9,7 @@
 enum heap_state {
     HEAP_FINE,
     HEAP_STALE, /* it is small, and much of it is the garbage of calls */
+    HEAP_SPENT, /* the same, in a series of calls that goes on */
     HEAP_LOOSE  /* much of it is likely to be garbage */
 };
 

@@ -433,13 +433,15 @@ static void rehearse(void)
     buf_release(&text);
 }
 
-/* Collects garbage, and gives memory back, if that is due and no call waits,
-   before a copy is taken, which may be LASTING. */
+/* Collects garbage, and gives memory back, if that is due, before a copy is
+   taken, which may be LASTING. A call that waits can only be held up by what
+   would soon hold one up anyhow. */
 static void give_back(bool lasting)
 {
     enum heap_state state = heap_state(lasting);
 
-    if (state == HEAP_FINE || connection_has_more(&live.connection))
+    if (state == HEAP_FINE ||
+        (state != HEAP_SPENT && connection_has_more(&live.connection)))
         return;
     if (state == HEAP_LOOSE)
         rehearse(); // overwrites what the last call has left on the stacks

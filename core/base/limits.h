@@ -425,7 +425,7 @@
 #define LIMIT_HEAP_MOMENTS 4
 
 /* Bytes that calls have allocated since the last collection when a copy of a
-   smaller heap is taken; more is collected first if nobody waits: that of 400
+   smaller heap is taken; more is collected first if nobody waits: that of 900
    small calls, of which up to eight copies have some each, in 7 ms. */
 #define LIMIT_HEAP_STALE (1024u * 1024)
 

@@ -39,6 +39,11 @@ GC_API void GC_CALL GC_gcollect_and_unmap(void)
     collections++;
 }
 
+GC_API void GC_CALL GC_gcollect(void)
+{
+    collections++;
+}
+
 GC_API int GC_CALL GC_get_suspend_signal(void)
 {
     return SIGPWR;
@@ -149,6 +154,33 @@ static void what_was_freed_counts_until_it_is_given_back(void **state)
     assert_int_equal(heap_state(true), HEAP_STALE);
 }
 
+/* In a series of calls, what was allocated counts, from SPENT and a
+   quarter of the heap on, and not what was freed: that is used again. */
+static void series_of_calls_is_collected_from_its_limit_on(void **state)
+{
+    (void)state;
+    heap_begin();
+    begun_with = 0;
+    heap_note_use(); // no moment is quiet
+    heap_is(SPENT * 4, SPENT, SPENT);
+    assert_int_equal(heap_state(false), HEAP_FINE);
+    heap_is(SPENT * 4, 0, SPENT + 1);
+    assert_int_equal(heap_state(false), HEAP_SPENT);
+    heap_is(SPENT * 4 + 8, 0, SPENT + 1);
+    assert_int_equal(heap_state(false), HEAP_FINE);
+    heap_is(LIMIT_HEAP_LOOSE, 0, LIMIT_HEAP_LOOSE / 4 + 1);
+    assert_int_equal(heap_state(false), HEAP_SPENT);
+    heap_is(LIMIT_HEAP_LOOSE + 1, 0, LIMIT_HEAP_LOOSE / 4 + 2);
+    assert_int_equal(heap_state(false), HEAP_FINE);
+    collections = 0;
+    heap_is(SPENT * 4, 0, SPENT + 1);
+    heap_collect(HEAP_SPENT);
+    assert_int_equal(collections, 1);
+    heap_is(SPENT * 4, SPENT, 0);
+    assert_int_equal(heap_state(false), HEAP_FINE);
+    assert_int_equal(heap_state(true), HEAP_STALE); // still in this process
+}
+
 /* A collection of a large heap takes long: one in each moment. */
 static void heap_is_collected_as_long_as_nobody_waits(void **state)
 {
@@ -213,6 +245,7 @@ int main(void)
         TEST(stale_heap_counts_from_its_limit_on),
         TEST(garbage_of_the_start_does_not_count),
         TEST(what_was_freed_counts_until_it_is_given_back),
+        TEST(series_of_calls_is_collected_from_its_limit_on),
         TEST(heap_is_collected_as_long_as_nobody_waits),
         TEST(a_stopped_thread_is_told_from_others),
     };
