@@ -399,15 +399,14 @@ static cl_object expect_long_call(void)
 void tier_begin_call(void)
 {
     cl_env_ptr env = ecl_process_env();
+    bool comes = tier.connection->aside >= 0;
 
     tier.in_call = true;
     tier.base = env->frs_top - env->frs_org;
-    if (tier.owner != getpid())
-        return;
-    if (tier.connection->aside >= 0)
-        middle_watch(0);
-    else if (ecl_symbol_value(tier.candidates) != ECL_NIL)
-        middle_watch(LIMIT_NATIVE_AFTER_MS);
+    if (!comes && ecl_symbol_value(tier.candidates) == ECL_NIL)
+        return; // nearly always; to ask who this is takes a system call
+    if (tier.owner == getpid())
+        middle_watch(comes ? 0 : LIMIT_NATIVE_AFTER_MS);
 }
 
 void tier_end_call(void)

@@ -104,7 +104,10 @@ void buf_append(struct buf *buf, const void *p, size_t n)
 {
     if (n == 0)
         return;
-    char *to = buf_reserve(buf, n);
+    // there is room nearly always
+    char *to = buf->p && !buf->failed && n <= buf->cap - buf->n
+                   ? buf->p + buf->n
+                   : buf_reserve(buf, n);
     if (to) {
         memcpy(to, p, n);
         buf->n += n;

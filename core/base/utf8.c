@@ -21,7 +21,7 @@ static bool is_plain(unsigned char c)
 }
 
 /* The same for eight bytes. */
-static bool is_plain_word(uint64_t word)
+static inline bool is_plain_word(uint64_t word)
 {
     return !((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
              has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'));

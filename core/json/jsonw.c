@@ -168,11 +168,35 @@ static void append_string(struct buf *out, struct str s)
     buf_byte(out, '"');
 }
 
+/* Writes the name S, of which no byte needs an escape, in one piece. */
+static void append_name(struct jsonw *w, struct str s)
+{
+    char *start = buf_reserve(w->out, s.n + sizeof ",\"\":" - 1);
+    char *to = start;
+
+    if (!to)
+        return;
+    if (w->comma)
+        *to++ = ',';
+    *to++ = '"';
+    memcpy(to, s.p, s.n);
+    to += s.n;
+    *to++ = '"';
+    *to++ = ':';
+    w->out->n += (size_t)(to - start);
+}
+
 void jsonw_name(struct jsonw *w, const char *name)
 {
-    separate(w);
-    append_string(w->out, str_from(name));
-    buf_byte(w->out, ':');
+    struct str s = str_from(name);
+
+    if (utf8_plain_run(s) == s.n) {
+        append_name(w, s); // nearly all
+    } else {
+        separate(w);
+        append_string(w->out, s);
+        buf_byte(w->out, ':');
+    }
     w->comma = false;
 }
 
