@@ -154,7 +154,10 @@ now if it is missing, or NIL when there is none."
     (and header
          (progn
            (unless (header-made-p header)
-             (make-header-once header compiler flags t))
+             (if *scouting*
+                 (await-file (concatenate 'string header ".gch")
+                             +header-seconds+) ; the session makes it
+                 (make-header-once header compiler flags t)))
            (header-made-p header))
          header)))
 
@@ -351,22 +354,25 @@ soon. If that fails, does what ECL wants, and says what that says."
          (flags (and end (quick-flags (subseq arguments 0 end))))
          (header (and end (header-for program flags))))
     (flet ((compile-it ()
-             (handler-case
-                 (funcall call program
-                          (append flags
+             (let ((quick (append flags
                                   (and header (list "-include" header))
-                                  (nthcdr end arguments)))
-               (error ()
-                 (forget-header flags)
-                 (funcall call program arguments)))))
+                                  (nthcdr end arguments))))
+               (call-taking-object
+                program quick
+                (lambda ()
+                  (handler-case (funcall call program quick)
+                    (error ()
+                      (forget-header flags)
+                      (funcall call program arguments))))))))
       (cond ((or (user-c-flags-p)
                  (find "-include" arguments :test #'string=))
              (funcall call program arguments))
             (end
-             (if (ignore-errors
-                  (take-start-object program flags header arguments
-                                     #'compile-it))
-                 0
-                 (compile-it)))
+             (let ((taken (ignore-errors ; not in the test: ahead.lisp
+                           (take-start-object program flags header arguments
+                                              #'compile-it))))
+               (if taken
+                   0
+                   (compile-it))))
             (t
              (call-linker program arguments call))))))

@@ -105,7 +105,7 @@ that FILE fits, does not matter."
   (let ((root (cache-root)))
     (if root
         (make-pathname
-         :directory (append (pathname-directory root)
+         :directory (append (pathname-directory (scouted-root root))
                             (list (call-library "IMPLEMENTATION-IDENTIFIER"
                                                 "UIOP")
                                   (policy-name (or *policy* (compile-policy))

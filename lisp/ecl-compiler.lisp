@@ -71,22 +71,27 @@ or NIL.")
 
 (declaim (ftype function call-adding-standard-functions))
 
-(defun call-loading-module (module function &optional (then (constantly nil)))
-  "Calls FUNCTION, which loads MODULE of ECL, and then THEN, which makes it ours.
-Half of the compiler is worse than none, and is taken for all of it. So interrupts
-wait, until the supervisor kills what does not end. MP:WITHOUT-INTERRUPTS is not
-enough: any UNWIND-PROTECT in C handles those that wait."
+(defun call-holding-interrupts (function)
+  "Returns what FUNCTION returns. Interrupts wait until it is done, or until the
+supervisor kills what does not end. MP:WITHOUT-INTERRUPTS is not enough: any
+UNWIND-PROTECT in C handles those that wait."
   (let ((interrupted nil))
-    (push module *unfinished-modules*)
     (unwind-protect
          (let ((*hold-interrupt* (lambda () (setf interrupted t))))
-           (multiple-value-prog1 (call-adding-standard-functions function)
-             (setf *unfinished-modules*
-                   (remove module *unfinished-modules*
-                           :test #'string-equal))
-             (funcall then)))
+           (funcall function))
       (when interrupted
         (handle-interrupt)))))
+
+(defun call-loading-module (module function &optional (then (constantly nil)))
+  "Calls FUNCTION, which loads MODULE of ECL, and then THEN, which makes it ours.
+Half of the compiler is worse than none, and is taken for all of it."
+  (push module *unfinished-modules*)
+  (call-holding-interrupts
+   (lambda ()
+     (multiple-value-prog1 (call-adding-standard-functions function)
+       (setf *unfinished-modules*
+             (remove module *unfinished-modules* :test #'string-equal))
+       (funcall then)))))
 
 (defun unfinished-module-p (module)
   "True when loading MODULE of ECL has failed, and was not repeated since."

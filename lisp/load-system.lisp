@@ -40,6 +40,11 @@ NEEDED-BY needs, and which name is near."
      (fdefinition (library-symbol "OPERATE" "ASDF"))
      (list (find-class (library-symbol "OPERATION" "ASDF")) (find-class t))
      #'call-operating)
+    (add-around-method
+     (fdefinition (library-symbol "PERFORM-PLAN" "ASDF"))
+     (list (find-class (library-symbol "SEQUENTIAL-PLAN" "ASDF")))
+     (lambda (arguments call-next)
+       (call-with-scout (first arguments) call-next)))
     (follow-files)))
 
 (defvar *compiling-since* nil
@@ -60,24 +65,30 @@ time which file is being compiled."
                                               (second arguments))))
        (finish-output *session-output*))))
   (destructuring-bind (operation component) arguments
+    (think-of-scout operation component)
     (call-as-component
      (component-file component)
      (lambda ()
-       (call-recording-versions
-        operation component
+       (call-scouted
+        component
         (lambda ()
-          (call-silencing-compiler
-           (if (own-file-p (component-file component))
-               (lambda ()
-                 (call-recording-uses (compiled-output operation component)
-                                      (lambda () (call-marking call-next))))
-               call-next))))))))
+          (call-recording-versions
+           operation component
+           (lambda ()
+             (call-silencing-compiler
+              (if (own-file-p (component-file component))
+                  (lambda ()
+                    (call-recording-uses (compiled-output operation component)
+                                         (lambda () (call-marking call-next))))
+                  call-next))))))))))
 
 (defun call-operating (arguments call-next)
   "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has
 loaded."
   (destructuring-bind (operation component &rest more) arguments
     (declare (ignore more))
+    (when *scouting*
+      (error "the copy cannot operate")) ; the lock of the cache is not its own
     (if *loading*
         (funcall call-next)
         (multiple-value-prog1 (call-with-policy

@@ -69,7 +69,7 @@
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
                 "xref" "expand" "inspect" "run-tests" "trace" "replay"
-                "operations" "undefined" "structures"))
+                "operations" "undefined" "structures" "ahead"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

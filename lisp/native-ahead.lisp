@@ -1,0 +1,595 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; native-ahead.lisp: what the copy that compiles ahead (ahead.lisp) needs in C:
+;;;; how it is made, that it can change nothing outside of its folder, and how
+;;;; C code is recognized.
+
+(in-package #:ecl-mcp)
+
+(ffi:clines "
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+")
+
+;;; Processes
+
+(ffi:clines "
+/* Makes all descriptors lead nowhere. Streams of the original still have them,
+   so no other file may get their numbers. False when they cannot be found. */
+static int ecl_mcp_leave_files(void)
+{
+    int fd = open(\"/dev/null\", O_RDWR | O_CLOEXEC);
+    DIR *folder = opendir(\"/proc/self/fd\");
+    struct dirent *entry;
+
+    if (fd < 0 || !folder)
+        return 0;
+    while ((entry = readdir(folder))) {
+        int other = atoi(entry->d_name);
+
+        if (entry->d_name[0] != '.' && other != dirfd(folder) &&
+            dup3(fd, other, other > 2 ? O_CLOEXEC : 0) < 0 && other != fd)
+            return 0;
+    }
+    closedir(folder);
+    return 1;
+}
+
+/* A copy in a group of its own, which ends with the thread that makes it, and
+   after SECONDS in any case. */
+static int ecl_mcp_fork_scout(int seconds)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+
+    if (pid > 0)
+        (void)setpgid(pid, pid); // whoever comes first
+    if (pid != 0)
+        return pid;
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_NAME, \"mcp-ahead\");
+    if (getppid() != parent)
+        _exit(1);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)alarm((unsigned)seconds);
+    if (!ecl_mcp_leave_files())
+        _exit(1);
+    return 0;
+}
+
+static int ecl_mcp_processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+}
+
+/* How many processes and threads run now or wait for a processor. */
+static int ecl_mcp_running(void)
+{
+    FILE *file = fopen(\"/proc/loadavg\", \"re\");
+    int n = -1;
+
+    if (file) {
+        if (fscanf(file, \"%*f %*f %*f %d\", &n) != 1)
+            n = -1;
+        fclose(file);
+    }
+    return n;
+}
+")
+
+(defun fork-scout (seconds)
+  "Copies this process, as FORK-PROCESS does. The copy is in a process group of
+its own, all of its descriptors lead nowhere, and it ends after SECONDS. Returns 0
+in the copy, the process id of the copy in the original, or -1 on failure."
+  (ffi:c-inline (seconds) (:int) :int "ecl_mcp_fork_scout(#0)" :one-liner t))
+
+(defun kill-group (pid)
+  "Kills the child PID and all of its process group. Returns its status when it
+has ended, as wait(2) does."
+  (ffi:c-inline (pid) (:int) :void "kill(-(#0), SIGKILL); kill(#0, SIGKILL);"
+                :one-liner nil)
+  (wait-for-child pid))
+
+(defun current-process-id ()
+  "Returns the process id of this process."
+  (ffi:c-inline () () :int "(int)getpid()" :one-liner t))
+
+(defun processor-count ()
+  "Returns how many processors this process may use."
+  (ffi:c-inline () () :int "ecl_mcp_processors()" :one-liner t))
+
+(defun running-count ()
+  "Returns how many processes of this machine run now or wait for a processor,
+this one included, or a number below 1 when that is not known."
+  (ffi:c-inline () () :int "ecl_mcp_running()" :one-liner t))
+
+;;; Confinement
+
+(ffi:clines "
+/* Landlock, whose headers older systems lack. All rights of its first version
+   that change something, and those that later versions add. */
+#define ECL_MCP_CREATE_RULESET 444
+#define ECL_MCP_ADD_RULE 445
+#define ECL_MCP_RESTRICT_SELF 446
+#define ECL_MCP_TO_WRITE (1ull << 1)
+#define ECL_MCP_TO_TRUNCATE (1ull << 14)
+#define ECL_MCP_TO_CHANGE (ECL_MCP_TO_WRITE | ((1ull << 13) - (1ull << 4)))
+
+struct ecl_mcp_ruleset { uint64_t files, network, scoped; };
+struct ecl_mcp_rule { uint64_t allowed; int32_t folder; }
+    __attribute__((packed));
+
+static int ecl_mcp_allow(int set, const char *path, uint64_t rights)
+{
+    struct ecl_mcp_rule rule = {rights, open(path, O_PATH | O_CLOEXEC)};
+    long done;
+
+    if (rule.folder < 0)
+        return 0;
+    done = syscall(ECL_MCP_ADD_RULE, set, 1, &rule, 0);
+    close(rule.folder);
+    return done == 0;
+}
+
+/* Only what is below PATH can be changed, and /dev/null written. Returns the
+   version of Landlock that sees to it, or 0. */
+static int ecl_mcp_landlock(const char *path)
+{
+    long version = syscall(ECL_MCP_CREATE_RULESET, NULL, 0, 1);
+    uint64_t truncate = version >= 3 ? ECL_MCP_TO_TRUNCATE : 0;
+    struct ecl_mcp_ruleset rules = {
+        ECL_MCP_TO_CHANGE | truncate | (version >= 2 ? 1ull << 13 : 0) |
+            (version >= 5 ? 1ull << 15 : 0),
+        version >= 4 ? 3 : 0, version >= 6 ? 3 : 0};
+    uint64_t inside = rules.files & ~((1ull << 6) | (1ull << 11));
+    int set;
+    int done;
+
+    if (version < 1)
+        return 0;
+    set = (int)syscall(ECL_MCP_CREATE_RULESET, &rules,
+                       version >= 6 ? 24 : version >= 4 ? 16 : 8, 0);
+    if (set < 0)
+        return 0;
+    done = ecl_mcp_allow(set, path, inside) &&
+           ecl_mcp_allow(set, \"/dev/null\", ECL_MCP_TO_WRITE | truncate) &&
+           prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(ECL_MCP_RESTRICT_SELF, set, 0) == 0;
+    close(set);
+    return done ? (int)version : 0;
+}
+")
+
+(ffi:clines "
+#if defined(__x86_64__)
+#define ECL_MCP_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ECL_MCP_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+/* What others would notice, and Landlock does not cover. Nobody can leave the
+   process group, either, by which all of this ends. Whom signals reach, Landlock
+   knows only since version 6. */
+static const uint32_t ecl_mcp_refused[] = {
+    SYS_socket, SYS_flock, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pidfd_send_signal,
+    SYS_ptrace, SYS_process_vm_writev, SYS_setpgid,
+    SYS_setsid, SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler,
+    SYS_sched_setparam, SYS_sched_setattr, SYS_ioprio_set, SYS_shmget,
+    SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
+    SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_mq_open,
+    SYS_mq_unlink, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,
+    SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
+    SYS_lremovexattr, SYS_fremovexattr, SYS_mount, SYS_umount2, SYS_pivot_root,
+    SYS_chroot, SYS_unshare, SYS_setns, SYS_sethostname, SYS_setdomainname,
+    SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
+    SYS_reboot, SYS_swapon, SYS_swapoff, SYS_init_module, SYS_finit_module,
+    SYS_delete_module, SYS_kexec_load, SYS_quotactl, SYS_acct, SYS_syslog,
+    SYS_vhangup, SYS_add_key, SYS_request_key, SYS_keyctl, SYS_bpf,
+    SYS_perf_event_open, SYS_open_by_handle_at, SYS_truncate,
+#ifdef __x86_64__
+    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
+    425, 429, 430, 432, 437, 438, 440, 452, /* newer than old headers:
+        io_uring_setup, move_mount, fsopen, fsmount,
+        openat2, pidfd_getfd, process_madvise, fchmodat2 */
+};
+")
+
+(ffi:clines "
+#define ECL_MCP_STEP(code, value, yes, no)                                     \\
+    (struct sock_filter){code, yes, no, value}
+#define ECL_MCP_LOAD(field)                                                    \\
+    ECL_MCP_STEP(BPF_LD | BPF_W | BPF_ABS,                                     \\
+                 (uint32_t)offsetof(struct seccomp_data, field), 0, 0)
+#define ECL_MCP_IF(test, value, yes, no)                                       \\
+    ECL_MCP_STEP(BPF_JMP | BPF_K | (test), value, yes, no)
+#define ECL_MCP_ANSWER(answer) ECL_MCP_STEP(BPF_RET | BPF_K, answer, 0, 0)
+
+/* Refuses call NUMBER when FLAGS, an argument, would truncate a file that is
+   opened for reading: the first versions of Landlock let that pass. */
+#define ECL_MCP_UNLESS_TRUNCATING(number, flags)                               \\
+    ECL_MCP_IF(BPF_JEQ, number, 0, 5), ECL_MCP_LOAD(flags),                    \\
+        ECL_MCP_STEP(BPF_ALU | BPF_AND | BPF_K, O_TRUNC | O_ACCMODE, 0, 0),    \\
+        ECL_MCP_IF(BPF_JEQ, O_TRUNC | O_RDONLY, 0, 1),                         \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
+
+/* Refuses fcntl with COMMAND: a lock of this process would hold up others. */
+#define ECL_MCP_UNLESS_LOCKING(command)                                        \\
+    ECL_MCP_IF(BPF_JEQ, SYS_fcntl, 0, 4), ECL_MCP_LOAD(args[1]),               \\
+        ECL_MCP_IF(BPF_JEQ, command, 0, 1),                                    \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM), ECL_MCP_LOAD(nr)
+
+/* Refuses call NUMBER unless its first argument is THIS process or 0: it, or its
+   group. The collector of a process with threads sends signals to these. */
+#define ECL_MCP_UNLESS_OWN(number, this)                                       \\
+    ECL_MCP_IF(BPF_JEQ, number, 0, 5), ECL_MCP_LOAD(args[0]),                  \\
+        ECL_MCP_IF(BPF_JEQ, this, 2, 0), ECL_MCP_IF(BPF_JEQ, 0, 1, 0),         \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
+
+/* LANDLOCK is its version. */
+static int ecl_mcp_filter(int landlock)
+{
+#ifdef ECL_MCP_ARCHITECTURE
+    enum { N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused, ROOM = 64 };
+    const uint32_t own = (uint32_t)getpid();
+    const struct sock_filter first[] = {
+        ECL_MCP_LOAD(arch),
+        ECL_MCP_IF(BPF_JEQ, ECL_MCP_ARCHITECTURE, 1, 0),
+        ECL_MCP_ANSWER(SECCOMP_RET_KILL),
+        ECL_MCP_LOAD(nr),
+        ECL_MCP_IF(BPF_JGE, 0x40000000, 0, 1), // another view of the calls
+        ECL_MCP_ANSWER(SECCOMP_RET_KILL),
+        ECL_MCP_UNLESS_TRUNCATING(SYS_openat, args[2]),
+#ifdef SYS_open
+        ECL_MCP_UNLESS_TRUNCATING(SYS_open, args[1]),
+#endif
+        ECL_MCP_UNLESS_LOCKING(F_SETLK),
+        ECL_MCP_UNLESS_LOCKING(F_SETLKW),
+        ECL_MCP_UNLESS_OWN(SYS_prlimit64, own),
+        ECL_MCP_UNLESS_OWN(SYS_kill, own),
+        ECL_MCP_UNLESS_OWN(SYS_tkill, own),
+        ECL_MCP_UNLESS_OWN(SYS_tgkill, own),
+    };
+    struct sock_filter steps[2 * N + ROOM];
+    // the last three are 18 steps; programs that fail send themselves signals
+    unsigned short n = sizeof first / sizeof *first - (landlock >= 6 ? 18 : 0);
+    struct sock_fprog program;
+
+    memcpy(steps, first, sizeof first);
+    for (size_t i = 0; i < N; i++) {
+        steps[n++] = ECL_MCP_IF(BPF_JEQ, ecl_mcp_refused[i], 0, 1);
+        steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM);
+    }
+    steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ALLOW);
+    program = (struct sock_fprog){n, steps};
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+#else
+    return 0;
+#endif
+}
+")
+
+(defun confine-process (folder)
+  "Lets this process and what it starts change nothing outside of FOLDER, a simple
+base string, for ever: no files, no processes, no network. False when the system
+cannot do that."
+  (ffi:c-inline (folder) (:object) :bool "{
+    int landlock = ecl_mcp_landlock((const char *)(#0)->base_string.self);
+    @(return) = landlock > 0 && ecl_mcp_filter(landlock);
+  }" :one-liner nil))
+
+;;; C code
+
+(ffi:clines "
+struct ecl_mcp_text { char *bytes; size_t n; };
+
+static struct ecl_mcp_text ecl_mcp_read(const char *stem, const char *type)
+{
+    struct ecl_mcp_text text = {NULL, 0};
+    char path[PATH_MAX];
+    struct stat status;
+    int fd;
+
+    (void)snprintf(path, sizeof path, \"%s.%s\", stem, type);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 &&
+        (text.bytes = malloc((size_t)status.st_size + 1))) {
+        size_t size = (size_t)status.st_size;
+        ssize_t n = 1;
+
+        while (text.n < size &&
+               (n = read(fd, text.bytes + text.n, size - text.n)) > 0)
+            text.n += (size_t)n;
+        text.bytes[text.n] = '\\0';
+    }
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+/* C code that comes from several files. */
+struct ecl_mcp_code {
+    const char *stem;
+    struct ecl_mcp_text parts[3]; /* .c, .eclh and .data */
+    int used[3];
+    char *bytes;
+    size_t n;
+};
+
+static const char *const ecl_mcp_types[] = {\"c\", \"eclh\", \"data\"};
+
+/* Behind the blanks at P. */
+static const char *ecl_mcp_blanks(const char *p)
+{
+    return p + strspn(p, \" \\t\\f\\v\");
+}
+
+/* What of the code the line at P includes: 1 or 2; 0 when it includes nothing of
+   the user's, or -1 when it includes another file. */
+static int ecl_mcp_included(const struct ecl_mcp_code *code, const char *p)
+{
+    size_t n = strlen(code->stem);
+
+    p = ecl_mcp_blanks(p);
+    if (*p != '#')
+        return 0;
+    p = ecl_mcp_blanks(p + 1);
+    if (strncmp(p, \"include\", 7) != 0)
+        return 0;
+    p = ecl_mcp_blanks(p + 7);
+    if (*p == '<')
+        return 0;
+    if (*p != '\"' || strncmp(p + 1, code->stem, n) != 0)
+        return -1;
+    p += 1 + n;
+    return strncmp(p, \".eclh\\\"\", 6) == 0    ? 1
+           : strncmp(p, \".data\\\"\", 6) == 0 ? 2
+                                               : -1;
+}
+
+/* Appends part I, without comments at its beginning, which have the time, and
+   with what it includes. False when it includes what is not known. */
+static int ecl_mcp_inline(struct ecl_mcp_code *code, int i)
+{
+    const char *p = code->parts[i].bytes;
+
+    if (!p || code->used[i] || strlen(p) != code->parts[i].n)
+        return 0;
+    code->used[i] = 1;
+    while (strncmp(p, \"/*\", 2) == 0 && strchr(p, '\\n'))
+        p = strchr(p, '\\n') + 1;
+    while (*p) {
+        size_t n = strcspn(p, \"\\n\") + 1;
+        int other = ecl_mcp_included(code, p);
+
+        n = p[n - 1] ? n : n - 1;
+        if (other < 0 || (other > 0 && !ecl_mcp_inline(code, other)))
+            return 0;
+        if (other == 0) {
+            memcpy(code->bytes + code->n, p, n);
+            code->n += n;
+        }
+        p += n;
+    }
+    return 1;
+}
+")
+
+(ffi:clines "
+/* Whether CODE has a meaning that depends on its file. */
+static int ecl_mcp_knows_file(const struct ecl_mcp_code *code)
+{
+    static const char *const names[] = {\"__FILE__\", \"__BASE_FILE__\", \"__LINE__\",
+                                        \"__DATE__\", \"__TIME__\",
+                                        \"__TIMESTAMP__\", \"__has_include\",
+                                        \"__INCLUDE_LEVEL__\"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(code->bytes, names[i]))
+            return 1;
+    return 0;
+}
+
+/* Adds N bytes to two numbers that differ for different texts. */
+static void ecl_mcp_digest(uint64_t sums[2], const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sums[0] = (sums[0] ^ (unsigned char)bytes[i]) * 1099511628211u;
+        sums[1] = (sums[1] + (unsigned char)bytes[i] + 1) *
+                  6364136223846793005u;
+        sums[1] ^= sums[1] >> 29;
+    }
+}
+
+/* Adds CODE, but for the name of its init function, in which the time is. */
+static void ecl_mcp_digest_code(uint64_t sums[2],
+                                const struct ecl_mcp_code *code)
+{
+    static const char mark[] = \"\\100EcLtAg:\";
+    const char *p = code->bytes;
+    const char *tag = strstr(p, mark);
+    const char *name = tag ? tag + sizeof mark - 1 : \"\";
+    size_t n = strcspn(name, \"\\100\");
+
+    while (*p) {
+        const char *next = n ? memmem(p, strlen(p), name, n) : NULL;
+
+        ecl_mcp_digest(sums, p, next ? (size_t)(next - p) : strlen(p));
+        if (!next)
+            return;
+        ecl_mcp_digest(sums, \"\\n#init\\n\", 7);
+        p = next + n;
+    }
+}
+
+/* Reads the code of STEM into CODE as one text; false when it must stay where it
+   is. To be freed in any case. */
+static int ecl_mcp_read_code(struct ecl_mcp_code *code, const char *stem)
+{
+    size_t room = 1;
+
+    memset(code, 0, sizeof *code);
+    code->stem = stem;
+    for (int i = 0; i < 3; i++) {
+        code->parts[i] = ecl_mcp_read(stem, ecl_mcp_types[i]);
+        room += code->parts[i].n;
+    }
+    code->bytes = malloc(room);
+    if (!code->bytes || !ecl_mcp_inline(code, 0))
+        return 0;
+    code->bytes[code->n] = '\\0';
+    return !ecl_mcp_knows_file(code);
+}
+
+static void ecl_mcp_free_code(struct ecl_mcp_code *code)
+{
+    for (int i = 0; i < 3; i++)
+        free(code->parts[i].bytes);
+    free(code->bytes);
+}
+
+static int ecl_mcp_write(const struct ecl_mcp_code *code, const char *path)
+{
+    FILE *file = fopen(path, \"we\");
+    int done = file && fwrite(code->bytes, 1, code->n, file) == code->n;
+
+    return (file && fclose(file) == 0) && done;
+}
+")
+
+(defun c-code-key (stem more)
+  "Returns a text that differs for different C code in the file STEM without its
+type, with what it includes, and for different texts MORE, simple base strings; or
+NIL when the code cannot move to another file."
+  (ffi:c-inline (stem more) (:object :object) :object "{
+    struct ecl_mcp_code code;
+    uint64_t sums[2] = {14695981039346656037u, 88172645463325252u};
+    char key[33];
+    int known = ecl_mcp_read_code(&code, (const char *)(#0)->base_string.self);
+    if (known) {
+        ecl_mcp_digest(sums, (const char *)(#1)->base_string.self,
+                       (#1)->base_string.fillp + 1);
+        ecl_mcp_digest_code(sums, &code);
+        (void)snprintf(key, sizeof key, \"%016llx%016llx\",
+                       (unsigned long long)sums[0], (unsigned long long)sums[1]);
+    }
+    ecl_mcp_free_code(&code);
+    @(return) = known ? ecl_make_simple_base_string(key, -1) : ECL_NIL;
+  }" :one-liner nil))
+
+(defun write-c-code (stem file)
+  "Writes the C code of the file STEM, with what it includes, to FILE, simple base
+strings. True on success."
+  (ffi:c-inline (stem file) (:object :object) :bool "{
+    struct ecl_mcp_code code;
+    @(return) =
+        ecl_mcp_read_code(&code, (const char *)(#0)->base_string.self) &&
+        ecl_mcp_write(&code, (const char *)(#1)->base_string.self);
+    ecl_mcp_free_code(&code);
+  }" :one-liner nil))
+
+;;; Files
+
+(ffi:clines "
+/* A lock of an open file, which all have that inherit it. */
+static const struct flock ecl_mcp_lock = {.l_type = F_WRLCK};
+
+/* Makes the file NAME, which must not exist, and locks it: nobody sees it
+   otherwise. Returns its descriptor, which programs inherit, or -1. */
+static int ecl_mcp_claim(const char *name)
+{
+    char new[PATH_MAX];
+    int fd;
+    int done;
+
+    (void)snprintf(new, sizeof new, \"%s.%d\", name, (int)getpid());
+    fd = open(new, O_RDWR | O_CREAT, 0600);
+    if (fd < 0)
+        return -1;
+    done = fcntl(fd, F_OFD_SETLK, &ecl_mcp_lock) == 0 && link(new, name) == 0;
+    (void)unlink(new);
+    if (!done)
+        close(fd);
+    return done ? fd : -1;
+}
+
+/* Whether somebody has the lock of the file NAME. */
+static int ecl_mcp_is_claimed(const char *name)
+{
+    struct flock lock = ecl_mcp_lock;
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+    int known = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return known && lock.l_type != F_UNLCK;
+}
+
+static int ecl_mcp_remove(const char *path, const struct stat *status, int type,
+                          struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    (void)remove(path); // what stays goes with the next scout
+    return 0;
+}
+
+/* Makes FROM the file TO, as if it had been written now. */
+static int ecl_mcp_take(const char *from, const char *to)
+{
+    return utimensat(AT_FDCWD, from, NULL, 0) == 0 && rename(from, to) == 0;
+}
+")
+
+(defun claim-file (name)
+  "Makes the file NAME, a simple base string, and locks it. Returns a descriptor to
+close, which programs that are started meanwhile inherit, or -1 when there is one."
+  (ffi:c-inline (name) (:object) :int
+                "ecl_mcp_claim((const char *)(#0)->base_string.self)"
+                :one-liner t))
+
+(defun claimed-p (name)
+  "True while somebody has the lock of NAME, a simple base string, that CLAIM-FILE
+has made."
+  (ffi:c-inline (name) (:object) :bool
+                "ecl_mcp_is_claimed((const char *)(#0)->base_string.self)"
+                :one-liner t))
+
+(defun take-file (from to)
+  "Moves the file FROM to TO, simple base strings, and dates it now. True on
+success."
+  (ffi:c-inline (from to) (:object :object) :bool
+                "ecl_mcp_take((const char *)(#0)->base_string.self,
+                              (const char *)(#1)->base_string.self)"
+                :one-liner t))
+
+(defun delete-tree (folder)
+  "Deletes FOLDER, a simple base string, and all in it. Links are not followed."
+  (ffi:c-inline (folder) (:object) :void
+                "nftw((const char *)(#0)->base_string.self, ecl_mcp_remove, 16,
+                      FTW_DEPTH | FTW_PHYS);"
+                :one-liner nil))
