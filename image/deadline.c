@@ -2,6 +2,7 @@
 /* deadline.c: see deadline.h. */
 #include "image/deadline.h"
 
+#include <signal.h>
 #include <time.h>
 
 /* When most of it is over, in ms; 0: never. The supervisor counts from the
@@ -25,4 +26,15 @@ void deadline_begin(int64_t timeout_ms)
 bool deadline_is_over(void)
 {
     return over_at > 0 && now_ms() >= over_at;
+}
+
+void deadline_interrupt_after(int64_t ms)
+{
+    struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000 * 1000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGINT};
+    timer_t timer;
+
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        (void)timer_settime(timer, 0, &when, NULL); // else it is ended later
 }

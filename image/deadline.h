@@ -15,4 +15,7 @@ void deadline_begin(int64_t timeout_ms);
 /* Whether that time is up, or nearly. May be called in a signal handler. */
 bool deadline_is_over(void);
 
+/* Interrupts this process in MS milliseconds, as the supervisor would. */
+void deadline_interrupt_after(int64_t ms);
+
 #endif

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ecl/ecl.h>
@@ -389,15 +388,9 @@ static cl_object supplied_line(void)
 static cl_object interrupt_after(cl_object milliseconds)
 {
     cl_env_ptr env = ecl_process_env();
-    int64_t ms = ecl_to_int64_t(milliseconds);
-    struct itimerspec when = {.it_value = {ms / 1000, ms % 1000 * 1000 * 1000}};
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
-                             .sigev_signo = SIGINT};
-    timer_t timer;
 
     running = 1; // of the copy nobody else speaks
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
-        (void)timer_settime(timer, 0, &when, NULL); // else it is ended later
+    deadline_interrupt_after(ecl_to_int64_t(milliseconds));
     ecl_return0(env);
 }
 

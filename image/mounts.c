@@ -365,7 +365,6 @@ static void link_to(const char *folder, const char *path)
     char up[SANDBOX_PATH] = ".";
     char *name;
     int at = folders_find(folder);
-    int inner;
 
     (void)snprintf(way, sizeof way, "%s", path);
     for (size_t i = 0, n = 0; way[i] != '\0' && n + 4 < sizeof up; i++)
@@ -376,7 +375,7 @@ static void link_to(const char *folder, const char *path)
         (void)!symlinkat(up, at, way); // it may be there
     if (name)
         *name++ = '\0';
-    inner = name && at >= 0 ? folders_find_below(at, way, true) : -1;
+    int inner = name && at >= 0 ? folders_find_below(at, way, true) : -1;
     if (inner >= 0)
         put_link(inner, name, up);
     close_one(inner);

@@ -84,16 +84,6 @@ static bool is_writable(const char *path)
     return fd >= 0 && close(fd) == 0;
 }
 
-static int wait_for(pid_t pid)
-{
-    int status = -1;
-
-    while (pid > 0 && waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-
 /* --- Folders that code moves -------------------------------------------- */
 
 /* In a child: what ACT returns in an image. */
@@ -105,7 +95,7 @@ static int in_image(struct landlock *landlock, int (*act)(void))
         pid = fork();
     if (pid == 0)
         _exit(landlock_confine(landlock) == ST_OK ? act() : 100);
-    return wait_for(pid);
+    return check_wait(pid);
 }
 
 /* The folder that holds the workspace goes, and a link to the home comes. */
@@ -143,7 +133,7 @@ static void mounts_follow_no_folder_that_moves(void **state)
     assert_true(pid >= 0);
     if (pid == 0)
         swap_in_one_image();
-    assert_int_equal(wait_for(pid), 0);
+    assert_int_equal(check_wait(pid), 0);
     assert_true(is_writable("tmp/a/project/control")); // without a sandbox
 }
 
@@ -172,7 +162,7 @@ static int in_new_image(int (*act)(void))
     if (pid == 0)
         _exit(sandbox_enter_image(&sandbox, &places, &prepared) == ST_OK ? act()
                                                                          : 100);
-    return wait_for(pid);
+    return check_wait(pid);
 }
 
 /* Runs PLAY, which ends its process, in a child. */
@@ -186,7 +176,7 @@ static void play(void (*play_it)(void))
     assert_true(pid >= 0);
     if (pid == 0)
         play_it();
-    status = wait_for(pid);
+    status = check_wait(pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
         skip();
     assert_int_equal(status, 0);
@@ -343,7 +333,7 @@ static NO_RETURN void replace_from_outside(void)
                   : 1);
     be_zygote("ws");
     if (in_new_image(write_config) != 0 || write(ends[1], "", 1) != 1 ||
-        wait_for(other) != 0)
+        check_wait(other) != 0)
         _exit(1);
     if (!is_writable("ws/.git/config"))
         _exit(2); // then this shows nothing
@@ -448,7 +438,7 @@ static void mounts_cover_what_changes_meanwhile(void **state)
     for (int i = 0; i < TRIES; i++)
         play(see_all_parts);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    (void)wait_for(pid);
+    (void)check_wait(pid);
 }
 
 /* --- The temporary folder ----------------------------------------------- */

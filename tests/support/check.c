@@ -2,8 +2,10 @@
 /* check.c: assertions, and test runs in which allocations fail. */
 #include "support/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 /* The linker's names for the wrapped functions; weak, because they exist only
    in programs that are linked with --wrap. */
@@ -172,4 +174,14 @@ void check_text(struct str s, struct str wanted, const char *file, int line)
         return;
     print_error("got \"%.*s\"\nnot \"%.*s\"\n", STR_ARG(s), STR_ARG(wanted));
     _fail(file, line);
+}
+
+int check_wait(pid_t pid)
+{
+    int status = -1;
+
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
 }

@@ -18,6 +18,8 @@
 #include <cmocka.h>
 // clang-format on
 
+#include <sys/types.h>
+
 #include "base/status.h"
 #include "base/str.h"
 
@@ -44,6 +46,9 @@ void check_memory(bool there, const char *file, int line);
 #define assert_text(s, literal)                                                \
     check_text((s), STR(literal), __FILE__, __LINE__)
 void check_text(struct str s, struct str wanted, const char *file, int line);
+
+/* Waits for the end of PID, a child. Returns its status, or -1: it is none. */
+int check_wait(pid_t pid);
 
 /* Whether an allocation of this run was made to fail. After this call, none
    will be. */
