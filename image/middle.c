@@ -116,11 +116,14 @@ static bool is_interpreting(const void *context)
     return at >= middle.start && at < middle.end;
 }
 
-/* Whether Lisp takes interrupts: neither it nor C has them off. */
+/* Whether Lisp takes interrupts: neither it nor C has them off. Behind those
+   that wait while it had them off, it takes them first: a tick would find them,
+   and what they mean would leave the handler, with the mask that it has. */
 static bool takes_interrupts(cl_env_ptr env)
 {
     return env->disable_interrupts == 0 &&
-           ECL_SYM_VAL(env, ECL_INTERRUPTS_ENABLED) != ECL_NIL;
+           ECL_SYM_VAL(env, ECL_INTERRUPTS_ENABLED) != ECL_NIL &&
+           env->interrupt_struct->pending_interrupt == ECL_NIL;
 }
 
 /* Special variables that can be bound for the first time before the table of

@@ -24,6 +24,8 @@ static struct {
     int late;  /* places that make up for a tick, when one was due */
     int works;
     int works_before; /* of the call that was to make up for it */
+    int interrupts;   /* that Lisp took */
+    bool masked;      /* SIGINT was blocked then */
 } seen;
 
 /* The functions of this program, in the places of those in middle.c. */
@@ -64,9 +66,11 @@ static int places_with(const struct calls *functions)
            (*places.generic == functions->generic);
 }
 
+/* What is called here looks at what has waited, as Lisp's locks do. */
 static bool work(void)
 {
     seen.works++;
+    ecl_check_pending_interrupts(ecl_process_env());
     return true;
 }
 
@@ -76,6 +80,27 @@ static cl_object miss_tick(void)
     (void)raise(timer_signal());
     seen.late = places_with(&late);
     seen.works_before = seen.works;
+    ecl_return1(ecl_process_env(), ECL_NIL);
+}
+
+/* (let-wait): an interrupt comes while Lisp has them off. */
+static cl_object let_wait(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    env->interrupt_struct->pending_interrupt =
+        ecl_list1(ecl_read_from_cstring("interrupted"));
+    ecl_return1(env, ECL_NIL);
+}
+
+/* (interrupted): what that interrupt calls. */
+static cl_object interrupted(void)
+{
+    sigset_t mask;
+
+    (void)sigprocmask(SIG_SETMASK, NULL, &mask);
+    seen.masked = sigismember(&mask, SIGINT);
+    seen.interrupts++;
     ecl_return1(ecl_process_env(), ECL_NIL);
 }
 
@@ -104,6 +129,10 @@ static void boot(void)
                        (cl_objectfn_fixed)miss_tick, 0);
     ecl_def_c_function(ecl_read_from_cstring("take-tick"),
                        (cl_objectfn_fixed)take_tick, 0);
+    ecl_def_c_function(ecl_read_from_cstring("let-wait"),
+                       (cl_objectfn_fixed)let_wait, 0);
+    ecl_def_c_function(ecl_read_from_cstring("interrupted"),
+                       (cl_objectfn_fixed)interrupted, 0);
     (void)evaluate("(defun area (n) (+ n (length \"abc\") (max n n n)))");
     (void)evaluate("(defgeneric twice (n))");
     (void)evaluate("(defmethod twice ((n integer)) (* n 2))");
@@ -160,6 +189,17 @@ static void each_kind_of_call_makes_up_for_it(void **state)
     }
 }
 
+/* What it means may leave the evaluation: not out of a handler, whose mask
+   would stay. The tick comes where Lisp is about to look at what has waited. */
+static void waiting_interrupt_comes_before_a_tick(void **state)
+{
+    (void)state;
+    (void)evaluate("(progn (mp:without-interrupts (let-wait) (miss-tick))"
+                   " (take-tick))");
+    assert_int_equal(seen.interrupts, 1);
+    assert_false(seen.masked);
+}
+
 /* As where the library's table has no entries that can be written. */
 static void missed_tick_is_made_up_for_without_places(void **state)
 {
@@ -205,6 +245,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             missed_tick_is_made_up_for_at_the_next_call, begin, end),
         cmocka_unit_test_setup_teardown(each_kind_of_call_makes_up_for_it,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(waiting_interrupt_comes_before_a_tick,
                                         begin, end),
         cmocka_unit_test_setup_teardown(
             missed_tick_is_made_up_for_without_places, begin, end),
