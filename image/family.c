@@ -275,6 +275,8 @@ bool family_descends(pid_t pid, pid_t root)
     pid_t at = pid;
     int64_t start;
 
+    if (root <= 0)
+        return false; // there is no such process
     for (int looks = 0; looks < PARENTS; looks++) {
         pid_t child = at;
 
@@ -284,6 +286,8 @@ bool family_descends(pid_t pid, pid_t root)
             at = pid; // its parent has just ended: it has another one now
         } else if (at == root) {
             return true;
+        } else if (at <= 1) {
+            return false;
         }
     }
     return false;

@@ -88,13 +88,16 @@ static void give_up(struct supervisor *s, struct session *session, int64_t now)
                  "image: session %s: its keeper has not answered for %d s and "
                  "is killed",
                  session->name, LIMIT_ZYGOTE_BOOT_MS / 1000);
-        (void)kill(session->image.keeper_pid, SIGKILL); // may just have ended
+        if (session->image.keeper_pid > 0) // it may just have ended
+            (void)kill(session->image.keeper_pid, SIGKILL);
         image_life_lose_keeper(s, session, now);
         break;
     case AWAITED_OPENING:
         // it has run nothing, and ends by this
         image_process_end_family(&session->image);
         session_disconnect(session);
+        if (!zygote_is_ready(&s->zygote))
+            break; // a new one, which was not asked
         zygote_lose(&s->zygote, "it did not open a session in time", now);
         adopted_end(s);
         break;
@@ -115,23 +118,34 @@ void patience_tend(struct supervisor *s, struct session *session, int64_t now)
     pid_t pid;
 
     if (what != patience->what || token != patience->token)
-        *patience = (struct patience){what, token, now, now + LATE_MS};
+        *patience = (struct patience){what, token, now, now + LATE_MS, false};
     if (what == AWAITED_NOTHING || now < patience->look_at)
         return;
     end = patience->since + limit_of(what);
-    if (now >= end) {
+    // this process may have been stopped as well: then it was not told yet
+    if (patience->told && now >= end) {
         give_up(s, session, now);
         return;
     }
-    patience->look_at = what == AWAITED_ROOM ? now + LATE_MS : end;
+    patience->told = true;
+    patience->look_at =
+        what == AWAITED_ROOM || end < now + LATE_MS ? now + LATE_MS : end;
     pid = find_process(s, session);
     if (pid > 0)
         (void)kill(pid, SIGCONT); // one that is gone is noticed elsewhere
 }
 
-int64_t patience_deadline(const struct session *session)
+int64_t patience_deadline(const struct supervisor *s,
+                          const struct session *session)
 {
-    return session->patience.what == AWAITED_NOTHING
-               ? -1
-               : session->patience.look_at;
+    const struct patience *patience = &session->patience;
+    uint64_t token;
+    enum awaited what = look(s, session, &token);
+
+    if (what == AWAITED_NOTHING)
+        return -1;
+    // what has begun behind the last look is noted in the next turn
+    return what == patience->what && token == patience->token
+               ? patience->look_at
+               : 0;
 }

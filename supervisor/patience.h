@@ -20,6 +20,7 @@ void patience_tend(struct supervisor *s, struct session *session, int64_t now);
 
 /* When patience_tend must be called again; -1: SESSION waits for none of
    these. */
-int64_t patience_deadline(const struct session *session);
+int64_t patience_deadline(const struct supervisor *s,
+                          const struct session *session);
 
 #endif

@@ -36,6 +36,7 @@ struct patience {
     uint64_t token; /* which one of its kind */
     int64_t since;
     int64_t look_at; /* when something is to be done about it */
+    bool told;       /* it was told to continue */
 };
 
 struct session {

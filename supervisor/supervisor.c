@@ -173,12 +173,13 @@ static void earlier(int64_t *deadline, int64_t time)
         *deadline = time;
 }
 
-static int64_t deadline_of(const struct session *session)
+static int64_t deadline_of(const struct supervisor *s,
+                           const struct session *session)
 {
     int64_t deadline = image_life_deadline(session);
 
     earlier(&deadline, stop_deadline(session));
-    earlier(&deadline, patience_deadline(session));
+    earlier(&deadline, patience_deadline(s, session));
     earlier(&deadline, process_limit_deadline(session));
     earlier(&deadline, restore_deadline(session));
     earlier(&deadline, progress_deadline(session));
@@ -188,13 +189,13 @@ static int64_t deadline_of(const struct session *session)
 }
 
 /* Whether nothing can happen in SESSION until something comes for it. */
-static bool is_idle(const struct session *session)
+static bool is_idle(const struct supervisor *s, const struct session *session)
 {
     const struct image_process *image = &session->image;
 
     return !session->calls.first && !session->closed && !image->dying &&
            image->out.n == 0 && session_held(session) <= LIMIT_SESSION_SHARE &&
-           deadline_of(session) < 0;
+           deadline_of(s, session) < 0;
 }
 
 size_t supervisor_fd_count(const struct supervisor *supervisor)
@@ -247,7 +248,7 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         bool watched = attend(session);
 
         supervisor->unwatched = supervisor->unwatched || !watched;
-        if (watched && is_idle(session)) {
+        if (watched && is_idle(supervisor, session)) {
             *link = session->next_awake;
             session->awake = false;
         } else {
@@ -460,7 +461,7 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
         earlier(&deadline, supervisor->ran_at);
     for (const struct session *session = supervisor->awake; session;
          session = session->next_awake)
-        earlier(&deadline, deadline_of(session));
+        earlier(&deadline, deadline_of(supervisor, session));
     return deadline;
 }
 

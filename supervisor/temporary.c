@@ -269,6 +269,7 @@ static bool open_parent(struct temporary *temporary)
     struct stat status;
 
     put_common(temporary->common, "");
+    temporary->alone = false;
     for (int i = 0; i < NAMES_TRIED; i++) {
         if (mkdirat(temporary->base, temporary->common, 0700) < 0 &&
             errno != EEXIST)
