@@ -130,12 +130,12 @@ waits for it when WAIT is true, or does nothing."
   (let* ((name (format nil "~alock" (headers-root)))
          (descriptor (progn
                        (ensure-directories-exist name)
-                       (open-lock (coerce name 'simple-base-string)))))
+                       (open-lock-file (coerce name 'simple-base-string)))))
     (unless (minusp descriptor)
       (unwind-protect
            (when (take-lock descriptor wait)
              (funcall function))
-        (close-descriptor descriptor)))))
+        (close-lock-file descriptor)))))
 
 (defun make-header-once (header compiler flags wait)
   "Makes HEADER unless another process has done so. If one is doing it, waits for
@@ -368,7 +368,7 @@ soon. If that fails, does what ECL wants, and says what that says."
                  (find "-include" arguments :test #'string=))
              (funcall call program arguments))
             (end
-             (let ((taken (ignore-errors ; not in the test: ahead.lisp
+             (let ((taken (ignore-errors
                            (take-start-object program flags header arguments
                                               #'compile-it))))
                (if taken

@@ -148,11 +148,33 @@ cache of compiled files, or NIL when there is no cache."
        (ensure-directories-exist in-cache)
        (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
 
+(defvar *lock-descriptors* '()
+  "The descriptors of the lock files that are open, each with its thread.")
+
+(defun open-lock-file (name)
+  "Opens the lock file NAME, a simple base string. Returns a descriptor for
+CLOSE-LOCK-FILE, or -1."
+  (let ((descriptor (open-lock name)))
+    (unless (minusp descriptor)
+      (push (cons descriptor (current-thread)) *lock-descriptors*))
+    descriptor))
+
+(defun close-lock-file (descriptor)
+  "Closes DESCRIPTOR, which others may lock then."
+  (setf *lock-descriptors* (remove descriptor *lock-descriptors* :key #'car))
+  (close-descriptor descriptor))
+
+(defun abandon-locks ()
+  "Closes the lock files of this thread, which will run no cleanup form."
+  (loop for (descriptor . thread) in *lock-descriptors*
+        when (eq thread (current-thread))
+          do (close-lock-file descriptor)))
+
 (defun lock-cache ()
   "Waits until no other process compiles into the cache, and keeps others out of
 it. Returns a descriptor to close, or NIL when there is no lock."
   (let* ((name (cache-lock-name))
-         (descriptor (if name (open-lock name) -1))
+         (descriptor (if name (open-lock-file name) -1))
          (locked nil))
     (unless (minusp descriptor)
       (unwind-protect
@@ -165,7 +187,7 @@ it. Returns a descriptor to close, or NIL when there is no lock."
                (setf locked (take-lock descriptor t)))
              (and locked descriptor))
         (unless locked
-          (close-descriptor descriptor))))))
+          (close-lock-file descriptor))))))
 
 (defmacro with-cache-lock (&body body)
   "Runs BODY, which may compile into the cache of ASDF, while no other process
@@ -175,4 +197,4 @@ does: two processes that write the same files corrupt them."
             (*cache-lock* (or ,descriptor -1)))
        (unwind-protect (progn ,@body)
          (when ,descriptor
-           (close-descriptor ,descriptor))))))
+           (close-lock-file ,descriptor))))))

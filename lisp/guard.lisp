@@ -218,7 +218,10 @@ forms."
                   (continue ()
                     :report "Go on where it was interrupted.")))
              (2 (end-evaluation (interruption)))
-             (t (throw-past-cleanups evaluation)))))))
+             (t ;; no cleanup form will do this
+              (abandon-scout)
+              (abandon-locks)
+              (throw-past-cleanups evaluation)))))))
 
 ;;; Debugger, exits, threads
 
