@@ -56,6 +56,10 @@ they begin, or NIL.")
 (defvar *scout* nil
   "What goes ahead of this process, or this process itself if *SCOUTING*.")
 
+(defvar *running-scout* nil
+  "The scout that runs, so that it can also be ended by who has left the load
+without cleanup forms; never bound.")
+
 (defvar *scouting* nil
   "True in a scout.")
 
@@ -87,12 +91,13 @@ exists when an object was begun, and which its maker locks; C; and O, the object
     (cond ((not *scouting*)
            (push text (scout-remarks *scout*)))
           (t
-           (with-open-file (stream (format nil "~aremarks"
-                                           (scout-folder *scout*))
-                                   :direction :output :if-exists :append
-                                   :if-does-not-exist :create
-                                   :external-format :utf-8)
-             (format stream "~a~%" (substitute #\Space #\Newline text)))))
+           (ignore-errors ; the disk may be full
+            (with-open-file (stream (format nil "~aremarks"
+                                            (scout-folder *scout*))
+                                    :direction :output :if-exists :append
+                                    :if-does-not-exist :create
+                                    :external-format :utf-8)
+              (format stream "~a~%" (substitute #\Space #\Newline text))))))
     nil))
 
 (defun remarks-of-scout ()
@@ -101,15 +106,17 @@ exists when an object was begun, and which its maker locks; C; and O, the object
    (with-open-file (stream (format nil "~aremarks" (scout-folder *scout*))
                            :if-does-not-exist nil :external-format :utf-8)
      (and stream
-          (loop for line = (read-line stream nil)
+          (loop for line = (ignore-errors (read-line stream nil)) ; or half one
                 while line
                 collect (format nil "ahead: ~a" line))))))
 
 ;;; Objects
 
 (defun without-type (name)
-  "Returns NAME, of a file, without its type, as a simple base string."
-  (coerce (subseq name 0 (position #\. name :from-end t)) 'simple-base-string))
+  "Returns the bytes of NAME, of a file, without its type, as a simple base
+string."
+  (coerce (name-bytes (subseq name 0 (position #\. name :from-end t)))
+          'simple-base-string))
 
 (defun with-files (arguments source output)
   "Returns ARGUMENTS for the C compiler, with other names of the file that it
@@ -125,8 +132,8 @@ reads and of the one that it writes."
   "Returns the key of the object that PROGRAM makes with ARGUMENTS, or NIL."
   (let ((source (second (member "-c" arguments :test #'string=))))
     (c-code-key (without-type source)
-                (coerce (format nil "~a~{ ~a~}" program
-                                (with-files arguments "" ""))
+                (coerce (name-bytes (format nil "~a~{ ~a~}" program
+                                            (with-files arguments "" "")))
                         'simple-base-string))))
 
 (defun job-ended-p (key)
@@ -184,16 +191,17 @@ at it. True on success."
           (code (scout-file key "c"))
           (new (scout-file key "new")))
       (if (minusp claim)
-          (remark "the session had begun")
+          (remark "was begun already")
           (let ((pid (if (write-c-code (without-type source) code)
                          (spawn-shell
-                          (coerce (format nil "~{~a ~}&& mv ~a ~a"
-                                          (mapcar #'shell-word
-                                                  (cons program
-                                                        (with-files arguments
-                                                          code new)))
-                                          (shell-word new)
-                                          (shell-word (scout-file key "o")))
+                          (coerce (name-bytes
+                                   (format nil "~{~a ~}&& mv ~a ~a"
+                                           (mapcar #'shell-word
+                                                   (cons program
+                                                         (with-files arguments
+                                                           code new)))
+                                           (shell-word new)
+                                           (shell-word (scout-file key "o"))))
                                   'simple-base-string))
                          -1)))
             (close-descriptor claim)
@@ -210,13 +218,11 @@ has done that. In a scout, leaves the file when that is under way."
          (start-job program arguments)
          (throw 'scouted nil))
         (t
-         ;; ECL 21.2.1 calls twice what it finds in HANDLER-CASE in a test.
-         (let ((taken (handler-case (take-object program arguments)
-                        (error (condition)
-                          (remark "~a" (message-text condition))))))
-           (if taken
-               0
-               (funcall call))))))
+         (if (handler-case (take-object program arguments)
+               (error (condition)
+                 (remark "~a" (message-text condition))))
+             0
+             (funcall call)))))
 
 (defun await-file (name seconds)
   "Waits until there is a file NAME, but not longer than SECONDS."
@@ -245,10 +251,13 @@ same C code of it."
 ;;; In the scout
 
 (defun forget-output-files ()
-  "Makes ASDF ask again where compiled files are."
-  (let ((cache (find-symbol "*ASDF-CACHE*" "ASDF/CACHE")))
-    (when cache
-      (setf (symbol-value cache) nil))))
+  "Makes ASDF ask again where compiled files are. Since version 3.3 it keeps that
+in another place."
+  (loop for (name package) in '(("*ASDF-CACHE*" "ASDF/CACHE")
+                                ("*ASDF-SESSION*" "ASDF/SESSION"))
+        for cache = (and (find-package package) (find-symbol name package))
+        when cache
+          do (setf (symbol-value cache) nil)))
 
 (defun scout-action (operation component)
   "Does in the scout what is needed of OPERATION on COMPONENT."
@@ -266,6 +275,12 @@ same C code of it."
                      component))
       ((nil)))))
 
+(defun muffle-if-possible (condition)
+  "Muffles CONDITION, a warning, unless it was only signalled."
+  (let ((restart (find-restart 'muffle-warning condition)))
+    (when restart
+      (invoke-restart restart))))
+
 (defun call-as-scout (component function)
   "Calls FUNCTION, about COMPONENT. What it signals is of no interest to the
 session, whose handlers are around this."
@@ -282,7 +297,7 @@ session, whose handlers are around this."
                               (give-up condition))))
       (catch 'scouted
         (handler-case
-            (handler-bind ((warning #'muffle-warning))
+            (handler-bind ((warning #'muffle-if-possible))
               (funcall function))
           (serious-condition (condition) (give-up condition)))))))
 
@@ -301,8 +316,10 @@ session, whose handlers are around this."
                   (set-environment "TMPDIR"
                                    (string-right-trim
                                     "/" (scout-folder *scout*)))
-                  (use-temporary-directory)
-                  (forget-output-files)
+                  (handler-case (progn (use-temporary-directory)
+                                       (forget-output-files))
+                    (error (condition)
+                      (remark "~a" (message-text condition))))
                   (loop for (operation . component) in actions
                         do (call-as-scout
                             component
@@ -328,6 +345,7 @@ who has the lock of the cache makes one. Returns its name, or NIL."
                           (make-pathname :name nil :type nil
                                          :defaults (pathname lock))))))
     (when root
+      (abandon-scout)
       (dolist (old (directory (concatenate 'string root "ahead-*/")))
         (delete-tree (native-namestring old)))
       (make-temporary-directory
@@ -374,14 +392,15 @@ end."
        (case pid
          (0 (run-scout actions))
          (-1 (remark "the system has no process left"))
-         (t (setf (scout-process scout) pid)))))))
+         (t (setf (scout-process scout) pid
+                  *running-scout* scout)))))))
 
 (defun start-scout (actions)
   "Starts a scout that goes through ACTIONS, of a plan, if that helps."
   (let ((files (scouted-files actions)))
     (multiple-value-bind (scout reason) (new-scout files)
       (setf *compiled-ahead* (list :files (length files) :taken 0
-                                   :remarks (list reason)))
+                                   :remarks (and reason (list reason))))
       (when scout
         (fork-ahead scout actions)))))
 
@@ -390,8 +409,15 @@ end."
   (when (and (scout-process *scout*)
              (eql (scout-owner *scout*) (current-process-id)))
     (let ((status (kill-group (shiftf (scout-process *scout*) nil))))
+      (setf *running-scout* nil)
       (unless (member status '(0 9)) ; it was done, or was killed
         (remark "the copy ended with status ~d, as wait(2) has it" status)))))
+
+(defun abandon-scout ()
+  "Ends the scout that runs, whoever waits for it, and says nothing."
+  (when *running-scout*
+    (let ((*scout* (shiftf *running-scout* nil)))
+      (end-scout))))
 
 (defun finish-scout ()
   "Ends the scout of this plan, and says what came of it."

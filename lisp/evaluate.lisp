@@ -173,7 +173,9 @@ new one."
 reader macros of the user, who could keep it."
   (when (evaluation-stream-ours evaluation)
     (setf (evaluation-stream-ours evaluation)
-          (reads-by-itself-p text start *readtable* *standard-readtable*))))
+          (and (readtablep *readtable*)
+               (reads-by-itself-p text start *readtable*
+                                  *standard-readtable*)))))
 
 (defun end-forms (evaluation)
   "Keeps the stream of EVALUATION, which has read all forms, unless the user could

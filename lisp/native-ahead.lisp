@@ -79,8 +79,11 @@ static int ecl_mcp_fork_scout(int seconds)
 static int ecl_mcp_processors(void)
 {
     cpu_set_t set;
+    long all = sysconf(_SC_NPROCESSORS_ONLN); // more than SET has room for
 
-    return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : CPU_COUNT(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+           : all > 0                                   ? (int)all
+                                                       : 1;
 }
 
 /* How many processes and threads run now or wait for a processor. */
@@ -187,13 +190,14 @@ static int ecl_mcp_landlock(const char *path)
 #elif defined(__aarch64__)
 #define ECL_MCP_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
+#ifdef ECL_MCP_ARCHITECTURE
 
 /* What others would notice, and Landlock does not cover. Nobody can leave the
    process group, either, by which all of this ends. Whom signals reach, Landlock
    knows only since version 6. */
 static const uint32_t ecl_mcp_refused[] = {
-    SYS_socket, SYS_flock, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pidfd_send_signal,
-    SYS_ptrace, SYS_process_vm_writev, SYS_setpgid,
+    SYS_socket, SYS_flock, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
+    SYS_pidfd_send_signal, SYS_ptrace, SYS_process_vm_writev, SYS_setpgid,
     SYS_setsid, SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler,
     SYS_sched_setparam, SYS_sched_setattr, SYS_ioprio_set, SYS_shmget,
     SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
@@ -210,10 +214,12 @@ static const uint32_t ecl_mcp_refused[] = {
 #ifdef __x86_64__
     SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
 #endif
-    425, 429, 430, 432, 437, 438, 440, 452, /* newer than old headers:
-        io_uring_setup, move_mount, fsopen, fsmount,
-        openat2, pidfd_getfd, process_madvise, fchmodat2 */
+    425, 429, 430, 431, 432, 437, 438, 440, 442, 452, 463, 466, 469,
+    /* newer than old headers: io_uring_setup, move_mount, fsopen, fsconfig,
+       fsmount, openat2, pidfd_getfd, process_madvise, mount_setattr, fchmodat2,
+       setxattrat, removexattrat, file_setattr */
 };
+#endif
 ")
 
 (ffi:clines "
@@ -235,8 +241,9 @@ static const uint32_t ecl_mcp_refused[] = {
         ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
         ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
 
-/* Refuses fcntl with COMMAND: a lock of this process would hold up others. */
-#define ECL_MCP_UNLESS_LOCKING(command)                                        \\
+/* Refuses fcntl with COMMAND: a lock or a lease of this process would hold up
+   others, and signals that files send go to whom one likes. */
+#define ECL_MCP_UNLESS_COMMAND(command)                                        \\
     ECL_MCP_IF(BPF_JEQ, SYS_fcntl, 0, 4), ECL_MCP_LOAD(args[1]),               \\
         ECL_MCP_IF(BPF_JEQ, command, 0, 1),                                    \\
         ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM), ECL_MCP_LOAD(nr)
@@ -253,7 +260,7 @@ static const uint32_t ecl_mcp_refused[] = {
 static int ecl_mcp_filter(int landlock)
 {
 #ifdef ECL_MCP_ARCHITECTURE
-    enum { N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused, ROOM = 64 };
+    enum { N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused, ROOM = 96 };
     const uint32_t own = (uint32_t)getpid();
     const struct sock_filter first[] = {
         ECL_MCP_LOAD(arch),
@@ -266,8 +273,13 @@ static int ecl_mcp_filter(int landlock)
 #ifdef SYS_open
         ECL_MCP_UNLESS_TRUNCATING(SYS_open, args[1]),
 #endif
-        ECL_MCP_UNLESS_LOCKING(F_SETLK),
-        ECL_MCP_UNLESS_LOCKING(F_SETLKW),
+        ECL_MCP_UNLESS_COMMAND(F_SETLK),
+        ECL_MCP_UNLESS_COMMAND(F_SETLKW),
+        ECL_MCP_UNLESS_COMMAND(F_SETOWN),
+        ECL_MCP_UNLESS_COMMAND(15), // F_SETOWN_EX; these five are GNU's
+        ECL_MCP_UNLESS_COMMAND(10), // F_SETSIG
+        ECL_MCP_UNLESS_COMMAND(1024), // F_SETLEASE
+        ECL_MCP_UNLESS_COMMAND(1026), // F_NOTIFY
         ECL_MCP_UNLESS_OWN(SYS_prlimit64, own),
         ECL_MCP_UNLESS_OWN(SYS_kill, own),
         ECL_MCP_UNLESS_OWN(SYS_tkill, own),
@@ -405,7 +417,8 @@ static int ecl_mcp_knows_file(const struct ecl_mcp_code *code)
     static const char *const names[] = {\"__FILE__\", \"__BASE_FILE__\", \"__LINE__\",
                                         \"__DATE__\", \"__TIME__\",
                                         \"__TIMESTAMP__\", \"__has_include\",
-                                        \"__INCLUDE_LEVEL__\"};
+                                        \"__INCLUDE_LEVEL__\",
+                                        \"assert(\"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(code->bytes, names[i]))

@@ -59,7 +59,7 @@ length($0) > 100 { wrong("longer than 100 columns") }
     # A record that comes after a new class makes each start longer.
     if (file !~ /^(conditions|specials|ecl|ecl-input)\.lisp$/ &&
         text ~ /^\((defclass|define-condition|define-lean-condition|defstruct) /)
-        wrong("conditions are defined in conditions.lisp, classes in ecl*.lisp")
+        wrong("classes are made in conditions.lisp, ecl.lisp or ecl-input.lisp; use define-record")
 }
 
 END { exit bad }

@@ -148,5 +148,7 @@ Process: … MB (PSS…, … MB of it private" before)
                (answer (coerce "(+ 1 2)" 'simple-base-string)))
              (floor (- (ecl-mcp::bytes-allocated) before) 1000))))
     (bytes)
+    ;; In the image 600 less: it keeps the names of arguments. A closure and a
+    ;; restart for each call were 800 more.
     (let ((bytes (bytes)))
-      (is (< bytes 1750) "a call leaves ~d bytes" bytes))))
+      (is (< bytes 2100) "a call leaves ~d bytes" bytes))))
