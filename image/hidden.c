@@ -154,7 +154,7 @@ static void take_path(struct hidden *hidden, struct hidden_paths *paths,
 static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
                        const char *name, uint32_t hash, bool present)
 {
-    struct hidden_path path = {.hash = hash};
+    struct hidden_path path = {.hash = hash, .present = present};
     const char *slash = strrchr(name, '/');
 
     if (find_hashed(paths, name, hash))
@@ -573,9 +573,10 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
     for (size_t i = 0; before && i < before->inside.n; i++)
         take_path(hidden, &hidden->inside, before->inside.list[i], "");
     hide_secrets(hidden, sandbox, places);
-    // what comes where nothing is yet changes the folder around it
+    // what comes where a listing had nothing changes the folder around it; a
+    // link that leads nowhere yet does not
     for (size_t i = 0; i < hidden->ways.n; i++)
-        if (hidden->ways.list[i].number != 0 &&
+        if (hidden->ways.list[i].present &&
             !find_path(&hidden->looked, hidden->ways.list[i].name))
             take_path(hidden, &hidden->looked, hidden->ways.list[i],
                       hidden->ways.list[i].name);

@@ -22,6 +22,7 @@ struct hidden_path {
     ino_t number;
     struct timespec changed; /* its entries, or the folder itself */
     struct listing *listing; /* its entries, owned; NULL: not read */
+    bool present;            /* no listing has told that nothing is there */
 };
 
 struct hidden_paths {
@@ -39,9 +40,10 @@ struct hidden {
                                    without names: they may have others */
     struct hidden_paths ways;   /* the folders on the way to them, "" included;
                                    also folders in which secrets may appear */
-    struct hidden_paths looked; /* the folders, all there, whose entries were
-                                   looked at; if none has changed, neither has
-                                   all this, except Kerberos tickets */
+    struct hidden_paths looked; /* the folders whose entries were looked at, and
+                                   links that lead to none yet; if none has
+                                   changed, neither has all this, except
+                                   Kerberos tickets */
     const struct hidden *before; /* as hidden_find is told, until it returns */
     bool failed;                 /* memory ran out */
 };
