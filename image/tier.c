@@ -25,6 +25,9 @@
 /* Bytes of a result that are read at once. */
 #define CHUNK (64u * 1024)
 
+/* Pauses of 0.1 ms for a process that forks and ends: one second and more. */
+#define BETWEEN_PAUSES 10000
+
 static struct tier {
     cl_object prepare;
     cl_object run;
@@ -266,6 +269,18 @@ void tier_left_call(void)
         compile();
 }
 
+/* Waits for PID, which ends at once, unless code has stopped it. */
+static void await_between(pid_t pid)
+{
+    const struct timespec pause = {0, 100 * 1000};
+
+    for (int i = 0; waitpid(pid, NULL, WNOHANG) == 0; i++) {
+        if (i == BETWEEN_PAUSES)
+            (void)kill(pid, SIGKILL);
+        (void)nanosleep(&pause, NULL); // a signal only shortens it
+    }
+}
+
 /* Starts the compiler for the job that was prepared. */
 static void start_compiler(void)
 {
@@ -282,8 +297,8 @@ static void start_compiler(void)
         }
         _exit(0);
     }
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue; // it ends at once
+    if (pid > 0)
+        await_between(pid);
     close_end(1);
 }
 
