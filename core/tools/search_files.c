@@ -248,14 +248,14 @@ static bool is_over(struct search *search)
 {
     if (search->matches == LIMIT_SEARCH_MATCHES)
         search->limit = "matches";
+    else if (search->regex && search->regex->work > LIMIT_SEARCH_WORK)
+        search->limit = "work"; // also in the middle of the last file
     else if (!search->places)
         return true; // all was searched
     else if (search->files >= LIMIT_SEARCH_FILES)
         search->limit = "files";
     else if (search->bytes >= LIMIT_SEARCH_BYTES)
         search->limit = "bytes";
-    else if (search->regex && search->regex->work > LIMIT_SEARCH_WORK)
-        search->limit = "work";
     return search->limit;
 }
 

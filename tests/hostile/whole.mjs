@@ -43,9 +43,12 @@ export function logFault(home, calls) {
         : `the log of calls has ${lines} lines for ${calls} calls`;
 }
 
-// What the server leaves in the folder for temporary files once it has ended.
+// What the server leaves in the folder for temporary files once it has ended: the
+// folder for those of all servers of the user may stay, empty.
 export function temporaryFault(folder) {
-    const left = fs.readdirSync(folder);
+    const common = `ecl-mcp-${process.getuid()}`;
+    const left = fs.readdirSync(folder).filter(name => name !== common ||
+        fs.readdirSync(`${folder}/${name}`).length);
     return left.length ? `left in the temporary folder: ${left.join(' ')}` : '';
 }
 
