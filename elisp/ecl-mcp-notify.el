@@ -57,7 +57,7 @@ Call OTHERWISE if it fails."
                                         (= 0 (process-exit-status process))))
                          (ecl-mcp--noting-errors "notification"
                            (funcall otherwise)))))))
-    (ignore-errors (process-send-eof process)) ; its end is the sentinel's
+    (ignore-errors (process-send-eof process)) ; the sentinel handles its end
     (run-at-time ecl-mcp-notify--seconds nil
                  (lambda ()
                    (when (process-live-p process)
