@@ -200,13 +200,14 @@ void zygote_lose(struct zygote *zygote, const char *why, int64_t now)
 
     if (zygote->control < 0)
         return;
+    // one that still runs would end all sessions when the socket is closed
+    if (zygote->pid > 0)
+        (void)kill(zygote->pid, SIGKILL); // it may be gone already
     watch_drop(&zygote->watch);
     (void)close(zygote->control); // nothing more comes
     zygote->control = -1;
     zygote->ready = false;
     zygote->covering = 0;
-    if (zygote->pid > 0)
-        (void)kill(zygote->pid, SIGKILL); // it may be gone already
     if (was_ready) {
         log_line(zygote->log, LOG_WARN,
                  "image: the zygote is lost (%s); starting a new one", why);
