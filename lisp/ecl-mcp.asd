@@ -16,6 +16,7 @@
                (:file "ecl-format")
                (:file "native")
                (:file "native-files")
+               (:file "native-c-code")
                (:file "native-ahead")
                (:file "native-code")
                (:file "native-exits")
