@@ -16,7 +16,7 @@
                (:file "ecl-format")
                (:file "native")
                (:file "native-files")
-               (:file "native-c-code")
+               (:file "native-digest")
                (:file "native-ahead")
                (:file "native-code")
                (:file "native-exits")

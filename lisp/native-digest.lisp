@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; native-c-code.lisp: the C code of a file, with what belongs to it, as one text:
+;;;; native-digest.lisp: the C code of a file, with what belongs to it, as one text:
 ;;;; by what it is recognized, so that it need not be compiled twice.
 
 (in-package #:ecl-mcp)
