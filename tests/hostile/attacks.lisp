@@ -36,7 +36,8 @@
 (defun block-signals ()
   (f "pthread_sigmask" :int :int 0 :pointer-void (every-signal) :pointer-void (nul)))
 (defun touch (name) (ext:system (format nil ": >>~a" name)))
-(defun await (name) (loop until (probe-file name) do (sleep 0.01)) t)
+; Without a pause: the compiler starts when a call has taken some time of the processor.
+(defun await (name) (loop until (probe-file name)) t)
 (defun line-of (name)
   (await name)
   (with-open-file (s name) (read-line s)))

@@ -46,7 +46,7 @@ const TIMERS = [
     { name: 'a timer that stops', code: '(timer 1 19 20) (loop)', seconds: 1,
         told: KILLED },
     { name: 'a timer that stops it after its answer', seconds: 5,
-        code: '(timer 1 19 1000)', told: is(0),
+        code: '(timer 1 19 900)', told: is(0),
         then: [['evaluate-lisp', { code: '(loop)', timeout: 1 }]] },
     { name: 'a timer that interrupts, again and again', seconds: 2,
         code: '(timer 1 2 5 5) (loop)', told: /^\[ERROR\] /m },
