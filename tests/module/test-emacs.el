@@ -64,9 +64,9 @@
     (ecl-mcp-module-close core)))
 
 (ert-deftest module-pauses-in-long-messages ()
-  "A message of 8 MB, which takes longer, does not hold Emacs up."
+  "A message of 15 MB, which takes longer, does not hold Emacs up."
   (let* ((core (test-core))
-         (values (make-list 250000 "\"0123456789abcdef0123456789\""))
+         (values (make-list 250000 (concat "\"" (make-string 26 ?é) "\"")))
          (line (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"none\","
                        "\"params\":[" (string-join values ",") "]}\n"))
          (answer nil) (turns 0))
