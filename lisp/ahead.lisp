@@ -23,9 +23,9 @@ anybody waits for.")
   "Seconds for which the session waits for an object on which the C compiler is
 working: ten times what the longest files take.")
 
-(defconstant +header-seconds+ 10
-  "Seconds for which a scout waits for the precompiled header, which the session
-makes in 0.3 s if it is missing.")
+(defconstant +header-seconds+ 2
+  "Seconds for which a scout waits for the precompiled header. If it is missing the
+session makes it, in 0.3 s, but not before it needs it.")
 
 (defconstant +wait-seconds+ 1/500
   "Seconds after which is looked again whether an object is there.")
@@ -128,12 +128,20 @@ reads and of the one that it writes."
                       ((equal before "-o") output)
                       (t argument))))
 
+(defun without-header (arguments)
+  "Returns ARGUMENTS for the C compiler without our precompiled header, with which
+it makes the same object."
+  (let ((at (position "-include" arguments :test #'string=)))
+    (append (subseq arguments 0 at)
+            (and at (nthcdr (+ at 2) arguments)))))
+
 (defun key-of-code (program arguments)
   "Returns the key of the object that PROGRAM makes with ARGUMENTS, or NIL."
   (let ((source (second (member "-c" arguments :test #'string=))))
     (c-code-key (without-type source)
                 (coerce (name-bytes (format nil "~a~{ ~a~}" program
-                                            (with-files arguments "" "")))
+                                            (without-header
+                                             (with-files arguments "" ""))))
                         'simple-base-string))))
 
 (defun job-ended-p (key)
