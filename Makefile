@@ -326,6 +326,10 @@ $(ECL_TESTS:%=$(BUILD)/%): ECL_HERE = $(ECL_LDFLAGS) $(IMAGE_LDFLAGS)
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) $(WRAPPED) -lcmocka $(LIBS)
 
+# These are also about parts of the server's loop.
+$(BUILD)/tests/unit/test_sockets $(BUILD)/tests/unit/test_sockets.oom: $(call objects,\
+  server/address.c server/emacs.c server/link_attach.c)
+
 check-image: $(IMAGE) $(IMAGE_TESTS) ## the supervisor with real images
 	$(suite) image sh scripts/cmocka.sh image $(IMAGE_TESTS:%='% $(IMAGE)')
 

@@ -173,8 +173,8 @@
    meantime: farther away, equal lines may mean something else. */
 #define LIMIT_DIFF_DRIFT 1000
 
-/* Bytes of lines that are compared to find such places: some tenths of a
-   second. Hunks that are left then are out of date. */
+/* Bytes of lines that are compared to find such places, whether they are equal
+   or not: some tenths of a second. Hunks that are left then are out of date. */
 #define LIMIT_DIFF_COMPARED (1024u * 1024 * 1024)
 
 /* Elements of a list that is an argument: nobody reviews more edits. */

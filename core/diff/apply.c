@@ -59,11 +59,15 @@ enum status diff_apply(struct arena *arena, const struct diff *diff,
 /* Bytes that are compared between two looks at the strand. */
 #define PIECE (64u * 1024)
 
+/* Bytes of the first piece of a comparison, which most often ends there; each
+   later one has twice as many. */
+#define FIRST_PIECE 64u
+
 /* The search for the places of hunks in a later version of the text. */
 struct placing {
     const struct arena *arena;
-    size_t left; /* bytes that may still be compared; 0: nothing is found any
-                    more */
+    size_t left; /* bytes that may still be compared */
+    bool over;   /* they do not suffice: nothing else is found */
 };
 
 /* Whether TEXT has the COUNT lines OLD from line PLACE on. */
@@ -71,22 +75,23 @@ static bool stands_at(struct placing *p, const struct lines *text, size_t place,
                       size_t count, struct str old)
 {
     struct str lines;
+    size_t most = FIRST_PIECE;
 
     if (place + count > text->n)
         return false;
     lines = lines_view(text, place, count);
     if (lines.n != old.n)
         return false;
-    while (old.n > 0 && p->left > 0) {
-        size_t n = old.n < PIECE ? old.n : PIECE;
+    while (old.n > 0 && !p->over) {
+        size_t n = old.n < most ? old.n : most;
 
-        if (memcmp(lines.p, old.p, n) != 0)
+        p->over = n > p->left || arena_spend(p->arena, n / 8) != ST_OK;
+        p->left -= p->over ? 0 : n;
+        if (p->over || memcmp(lines.p, old.p, n) != 0)
             return false;
-        if (n == PIECE && arena_spend(p->arena, n / 8) != ST_OK)
-            p->left = 0;
-        p->left -= n < p->left ? n : p->left;
         lines.p += n;
         old = str_make(old.p + n, old.n - n);
+        most = most < PIECE ? 2 * most : PIECE;
     }
     return old.n == 0;
 }
@@ -115,8 +120,8 @@ static bool find_only(struct placing *p, const struct lines *text,
             found = true;
         }
     if (arena_spend(p->arena, 4 * (sought->to - sought->from)) != ST_OK)
-        p->left = 0;
-    return found && p->left > 0;
+        p->over = true;
+    return found && !p->over;
 }
 
 static bool ends_line(const struct diff *diff, size_t index)
@@ -157,7 +162,7 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
 {
     struct buf text = BUF_EMPTY;
     struct lines lines;
-    struct placing placing = {arena, LIMIT_DIFF_COMPARED};
+    struct placing placing = {arena, LIMIT_DIFF_COMPARED, false};
     size_t done = 0; // lines of CURRENT
     size_t place = 0;
     enum status status = lines_cut(arena, current, &lines);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "diff/lines.h"
 #include "diff/script.h"
 
@@ -182,7 +183,7 @@ static enum status find_changes(struct arena *arena, struct arena *scratch,
                             arena_array(scratch, new_lines + 1, sizeof(bool))};
     if (!a.changed || !b.changed)
         return ST_NOMEM;
-    status = script_mark(scratch, &a, &b, &diff->capped);
+    status = script_mark(scratch, &a, &b, LIMIT_DIFF_STEPS, &diff->capped);
     struct marks marks = {a.changed, b.changed, a.n, b.n};
     if (status == ST_OK)
         status = list_changes(arena, &marks, diff);

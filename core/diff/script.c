@@ -272,7 +272,8 @@ static void mark_changed(const struct common *common,
 }
 
 enum status script_mark(struct arena *arena, const struct script_side *a,
-                        const struct script_side *b, bool *capped)
+                        const struct script_side *b, int64_t steps,
+                        bool *capped)
 {
     size_t ids = count_ids(a, b);
     const bool *in_a = note_ids(arena, a, ids);
@@ -297,7 +298,7 @@ enum status script_mark(struct arena *arena, const struct script_side *a,
         .inserted = right.changed,
         .forward = forward + right.n + 1,
         .backward = backward + right.n + 1,
-        .steps = LIMIT_DIFF_STEPS,
+        .steps = steps,
         .arena = arena,
     };
     mark(&search, (struct box){{0, 0}, {(int32_t)left.n, (int32_t)right.n}});

@@ -18,10 +18,12 @@ struct script_side {
 };
 
 /* Marks what has to be deleted from A and inserted from B: as little as
-   possible, unless finding it takes more than LIMIT_DIFF_STEPS; then *CAPPED is
-   true. ST_NOMEM: the marks mean nothing. */
+   possible, unless finding it takes more than STEPS comparisons, and then more
+   than LIMIT_DIFF_COST edits from either end; then *CAPPED is true. ST_NOMEM:
+   the marks mean nothing. */
 enum status MUST_CHECK script_mark(struct arena *arena,
                                    const struct script_side *a,
-                                   const struct script_side *b, bool *capped);
+                                   const struct script_side *b, int64_t steps,
+                                   bool *capped);
 
 #endif

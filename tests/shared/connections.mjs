@@ -5,10 +5,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
+import { limit } from '../support/limits.mjs';
 import { memory } from '../support/proc.mjs';
 import { Front, KIND, VERSION, frame, hello } from './front.mjs';
 
-const LIMIT_FRONTS = 64;
+const LIMIT_FRONTS = limit('LIMIT_FRONTS');
 
 const ended = front => front.until(() => front.ended);
 

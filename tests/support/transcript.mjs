@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // transcript.mjs: reads transcripts, see tests/server/README.md. It knows how
 // they are written, not what their words do.
+import { withLimits } from './limits.mjs';
 
 // The version of MCP without initialize.
 export const MODERN = '2026-07-28';
@@ -33,7 +34,7 @@ function addExpected(steps, line, at) {
 // file. Lines that begin with ## are steps, for the reader of the output.
 export function parseTranscript(source, first = 1) {
     const steps = [];
-    for (const [i, line] of source.split('\n').entries()) {
+    for (const [i, line] of withLimits(source).split('\n').entries()) {
         const at = first + i;
         if (/^\s*$/.test(line) || /^#(?!#)/.test(line))
             continue;

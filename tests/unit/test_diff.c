@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of diff.c and apply.c; tests/diff compares them with diff(1) and
    patch(1). */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/limits.h"
 #include "diff/diff.h"
 #include "support/check.h"
@@ -139,6 +142,74 @@ static void diff_looks_nearby_only(void **state)
     }
 }
 
+/* Appends a line of N bytes that begins with letters and ends with NUMBER. */
+static void add_line(size_t n, int number)
+{
+    char *room = buf_reserve(&out, n + 1);
+
+    assert_memory(room != NULL);
+    memset(room, 'x', n);
+    if (n > 3)
+        (void)snprintf(room + n - 4, 5, "%03d\n", number);
+    room[n - 1] = '\n';
+    out.n += n;
+}
+
+#define BLOCKS 64 /* each is compared with all of them, in two texts */
+#define BLOCK_BYTES 131071
+#define CONTEXT (5 + 6 + 7 + 1 + 2 + 3)
+
+/* Hunks as large as BLOCK_BYTES, and one of LAST bytes. The lines between have
+   lengths by which no other place has as many bytes as a hunk. Returns what
+   becomes of the last hunk; the others are applied. */
+static enum diff_outcome apply_blocks(size_t last)
+{
+    static enum diff_outcome outcomes[BLOCKS + 1];
+    struct buf *old = &out;
+    struct str before;
+    struct str after;
+    struct str text;
+    struct diff diff;
+
+    for (int changed = 0; changed < 2; changed++) {
+        size_t start = old->n;
+        for (int i = 0; i <= BLOCKS; i++) {
+            size_t n = i < BLOCKS ? BLOCK_BYTES : last;
+            for (size_t j = i > 0 ? 1 : 5; j < 8; j++)
+                add_line(j, 0);
+            add_line(changed ? 10 : n - CONTEXT, i);
+        }
+        for (size_t j = 1; j < 4; j++)
+            add_line(j, 0);
+        if (!changed)
+            before.n = old->n;
+        else
+            after.n = old->n - start;
+    }
+    before.p = old->p;
+    after.p = old->p + before.n;
+    assert_ok(diff_make(&arena, before, after, &diff));
+    assert_int_equal(diff.hunk_count, BLOCKS + 1);
+    assert_int_equal(diff_old_lines(&diff, 1).n, BLOCK_BYTES);
+    assert_int_equal(diff_old_lines(&diff, BLOCKS).n, last);
+    assert_ok(diff_apply_to(&arena, &diff, NULL, before, outcomes, &text));
+    for (int i = 0; i < BLOCKS; i++)
+        assert_int_equal(outcomes[i], DIFF_APPLIED);
+    return outcomes[BLOCKS];
+}
+
+/* At the end of the bytes that may be compared, a hunk is out of date. */
+static void diff_compares_a_limited_number_of_bytes(void **state)
+{
+    size_t left = LIMIT_DIFF_COMPARED - 2ul * BLOCKS * BLOCKS * BLOCK_BYTES;
+
+    (void)state;
+    assert_int_equal(apply_blocks(left / 2), DIFF_APPLIED);
+    buf_reset(&out);
+    arena_release(&arena);
+    assert_int_equal(apply_blocks(left / 2 + 1), DIFF_STALE);
+}
+
 static void diff_refuses_too_many_lines(void **state)
 {
     struct diff diff;
@@ -175,6 +246,8 @@ int main(void)
         cmocka_unit_test_teardown(diff_refuses_texts_that_are_too_long,
                                   tear_down),
         cmocka_unit_test_teardown(diff_refuses_too_many_lines, tear_down),
+        cmocka_unit_test_teardown(diff_compares_a_limited_number_of_bytes,
+                                  tear_down),
     };
     return RUN_TESTS("diff", tests);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of outputs.c: long outputs by number, in parts and whole, and those
    that are dropped. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/regex.h"
 #include "supervisor/output_search.h"
 #include "supervisor/outputs.h"
 #include "support/check.h"
@@ -176,6 +178,65 @@ static void searches_are_bounded(void **state)
     assert_true(searches > 1);
 }
 
+#define MUCH_WORK "(x|x){300}$"
+#define LINE_X 1000
+
+/* The work of a search in one line of X for what it does not have. */
+static uint64_t work_of_line(struct str line)
+{
+    struct arena arena = ARENA_EMPTY;
+    struct regex regex = {.work = 0};
+    struct str why;
+    size_t at;
+    bool found = true;
+    enum status status = regex_init(&regex, &arena, STR(MUCH_WORK), &why);
+
+    if (status == ST_OK)
+        status = regex_search(&regex, &arena, line, &found, &at);
+    arena_release(&arena);
+    assert_ok(status);
+    assert_false(found);
+    return regex.work;
+}
+
+/* The line with which LIMIT_OUTPUT_SEARCH_WORK is reached is the last one. */
+static void searches_end_with_the_line_that_is_too_much(void **state)
+{
+    char line[LINE_X + 1];
+    struct buf lines = BUF_EMPTY;
+    bool failed;
+    uint64_t work;
+    uint64_t n;
+
+    (void)state;
+    memset(line, 'x', LINE_X - 1);
+    memcpy(line + LINE_X - 1, "y", 2);
+    work = work_of_line(str_make(line, LINE_X));
+    n = (LIMIT_OUTPUT_SEARCH_WORK + work - 1) / work;
+    assert_in_range(n, 2, 1000);
+    for (uint64_t i = 0; i < n; i++)
+        buf_printf(&lines, "%s\n", line);
+    buf_str(&lines, STR("more\n"));
+    failed = buf_failed(&lines);
+    outputs_add(&outputs, "main", &lines);
+    assert_memory(!failed);
+    char wanted[100];
+    uint64_t all = n * (LINE_X + 1) + 5;
+    // at the limit: the line before the last one is searched, and one more
+    snprintf(wanted, sizeof wanted,
+             "[0 matches in characters %llu to %llu of %llu]",
+             (unsigned long long)LINE_X + 1, (unsigned long long)all,
+             (unsigned long long)all);
+    assert_true(
+        str_eq(search(LINE_X + 1, LIMIT_OUTPUT, MUCH_WORK), str_from(wanted)));
+    snprintf(wanted, sizeof wanted,
+             "[0 matches in characters 0 to %llu of %llu; offset %llu "
+             "continues]",
+             (unsigned long long)all - 5, (unsigned long long)all,
+             (unsigned long long)all - 5);
+    assert_true(str_eq(search(0, LIMIT_OUTPUT, MUCH_WORK), str_from(wanted)));
+}
+
 static void outputs_say_what_is_missing(void **state)
 {
     (void)state;
@@ -217,9 +278,13 @@ static void outputs_drop_the_oldest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(outputs_read_a_part),    TEST(outputs_are_searched),
-        TEST(searches_are_bounded),   TEST(outputs_say_what_is_missing),
-        TEST(outputs_show_the_whole), TEST(outputs_drop_the_oldest),
+        TEST(outputs_read_a_part),
+        TEST(outputs_are_searched),
+        TEST(searches_are_bounded),
+        TEST(searches_end_with_the_line_that_is_too_much),
+        TEST(outputs_say_what_is_missing),
+        TEST(outputs_show_the_whole),
+        TEST(outputs_drop_the_oldest),
     };
 
     return RUN_TESTS("outputs", tests);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of strand.c, and of what arenas do in a strand: work that is done in
    steps, and stopped in the middle. */
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/finder.h"
 #include "base/limits.h"
+#include "base/regex.h"
 #include "base/strand.h"
 #include "diff/diff.h"
 #include "files/text.h"
@@ -380,6 +383,85 @@ static void strand_inside_of_another_has_the_same_time(void **state)
     assert_int_equal(work.done, 9);
 }
 
+/* All of the stack but a page can be used, with the frame of what began it. */
+static enum status use_stack(struct work *w)
+{
+    volatile char room[LIMIT_STRAND_STACK - 4096];
+
+    for (size_t i = 0; i < sizeof room; i++)
+        room[i] = (char)i;
+    if (arena_spend(&w->arena, LIMIT_STEP) != ST_OK)
+        return ST_NOMEM;
+    for (size_t i = 0; i < sizeof room; i++)
+        w->done += room[i] == (char)i;
+    return ST_OK;
+}
+
+static void strand_has_its_stack(void **state)
+{
+    (void)state;
+    begin(use_stack);
+    assert_false(strand_go_on(work.strand));
+    assert_true(strand_go_on(work.strand));
+    assert_ok(work.status);
+    assert_int_equal(work.done, LIMIT_STRAND_STACK - 4096);
+}
+
+/* What may recur does so as deep as its limits let it, and takes a part of the
+   stack of a strand: on less than half of it, where there is a guard page, it
+   runs, too. */
+static void *recur(void *context)
+{
+    struct work *w = context;
+    struct diff diff;
+    struct regex regex;
+    struct str why;
+    bool found;
+    size_t at;
+
+    w->status = diff_make(&w->arena, w->text,
+                          str_make(w->text.p + 2, w->text.n - 2), &diff);
+    for (size_t i = 0; w->status == ST_OK && i < 2; i++) {
+        char nested[2 * LIMIT_REGEX_DEPTH + 3] = "";
+        size_t depth = LIMIT_REGEX_DEPTH + i;
+
+        memset(nested, '(', depth);
+        nested[depth] = 'x';
+        memset(nested + depth + 1, ')', depth);
+        enum status status = regex_init(&regex, &w->arena,
+                                        str_make(nested, 2 * depth + 1), &why);
+        if (status == ST_OK && i == 0)
+            status = regex_search(&regex, &w->arena, STR("yx"), &found, &at);
+        w->done += status == (i == 0 ? ST_OK : ST_INVALID);
+        if (status == ST_NOMEM)
+            w->status = ST_NOMEM;
+    }
+    return NULL;
+}
+
+static void work_takes_a_part_of_the_stack(void **state)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    unsigned random = 1;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) { // lines that match in many ways
+        random = random * 1103515245u + 12345u;
+        buf_printf(&text, "%u\n", random >> 16 & 3);
+    }
+    assert_memory(!buf_failed(&text));
+    work.text = buf_view(&text);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(
+        pthread_attr_setstacksize(&attributes, LIMIT_STRAND_STACK / 2), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, recur, &work), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_attr_destroy(&attributes), 0);
+    assert_ok(work.status);
+    assert_int_equal(work.done, 2);
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
@@ -393,6 +475,8 @@ int main(void)
         TEST(strand_waits_for_what_is_outside),
         TEST(strand_pauses_when_a_step_takes_long),
         TEST(strand_inside_of_another_has_the_same_time),
+        TEST(strand_has_its_stack),
+        TEST(work_takes_a_part_of_the_stack),
     };
     return RUN_TESTS("strand", tests);
 }
