@@ -217,22 +217,16 @@ struct search {
     struct listing listing;
 };
 
-/* Bytes of a folder that tell that it has few entries, at most some hundred: to
-   read them takes less than to look for the names of all patterns. */
-#define FEW_ENTRIES 4096
-
+/* Lists FOLDER if it has few entries: to read them takes less than to look for
+   the names of all patterns. */
 static void list_few(struct search *search, const char *folder)
 {
     int fd = openat(search->workspace, folder[0] != '\0' ? folder : ".",
                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
 
     listing_release(&search->listing);
-    search->listed = NULL;
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size <= FEW_ENTRIES) {
-        listing_read(&search->listing, fd);
-        search->listed = folder;
-    }
+    listing_read_few(&search->listing, fd);
+    search->listed = search->listing.read ? folder : NULL;
     if (fd >= 0)
         (void)close(fd); // was only read
 }

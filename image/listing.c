@@ -11,6 +11,11 @@
 #include "base/fnv.h"
 #include "base/limits.h"
 
+/* Bytes of entries that are read at once; those of a folder with few entries:
+   some 250, to read which takes less than to look for 40 names. */
+#define ENTRIES_BYTES (32u * 1024)
+#define FEW_BYTES (8u * 1024)
+
 /* Where in the set NAME belongs by its first bytes, lower case; false when they
    are too few or not ASCII, so that a file system may take other bytes for the
    same. */
@@ -117,24 +122,45 @@ static bool add_all(struct listing *listing, const char *entries, size_t n)
     return true;
 }
 
-/* Without readdir(3), which would ask twice as many questions about the folder
-   and take memory for each. */
-void listing_read(struct listing *listing, int fd)
+/* Begins a listing of the folder FD; false: it cannot be read. */
+static bool begin(struct listing *listing, int fd)
 {
-    static _Alignas(struct raw_entry) char entries[32 * 1024];
     struct stat status;
-    ssize_t n = -1;
 
     *listing = (struct listing){.read = false};
     if (fd < 0 || fstat(fd, &status) < 0)
-        return;
+        return false;
     listing->device = status.st_dev;
-    while ((n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0 &&
-           add_all(listing, entries, (size_t)n))
+    return true;
+}
+
+/* Reads FD in ROUNDS of SIZE bytes at most, and once more to see its end.
+   Without readdir(3), which would ask twice as many questions about the folder
+   and take memory for each. */
+static void read_in_rounds(struct listing *listing, int fd, size_t rounds,
+                           size_t size)
+{
+    static _Alignas(struct raw_entry) char entries[ENTRIES_BYTES];
+    ssize_t n = -1;
+
+    if (!begin(listing, fd))
+        return;
+    while ((n = syscall(SYS_getdents64, fd, entries, size)) > 0 &&
+           rounds-- > 0 && add_all(listing, entries, (size_t)n))
         continue;
     listing->read = n == 0;
     if (!listing->read)
         listing_release(listing);
+}
+
+void listing_read(struct listing *listing, int fd)
+{
+    read_in_rounds(listing, fd, SIZE_MAX, ENTRIES_BYTES);
+}
+
+void listing_read_few(struct listing *listing, int fd)
+{
+    read_in_rounds(listing, fd, 1, FEW_BYTES);
 }
 
 void listing_release(struct listing *listing)

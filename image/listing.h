@@ -39,6 +39,11 @@ struct listing {
    memory, or when there are more than LIMIT_WAY_ENTRIES, the listing is not
    read. One thread does this at a time. */
 void listing_read(struct listing *listing, int fd);
+
+/* The same, unless there are more than some 250: then it takes no longer than
+   to read these, and the listing is not read. The size of a folder tells its
+   number of entries on few file systems. */
+void listing_read_few(struct listing *listing, int fd);
 void listing_release(struct listing *listing);
 
 static inline const char *listing_name(const struct listing *listing, size_t i)

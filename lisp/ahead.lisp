@@ -79,7 +79,7 @@ used, and :REMARKS, a list of strings that say why not more.")
 
 (defun scout-file (key type)
   "Returns the name of the file of TYPE for the C code with KEY: CLAIM, which
-exists when an object was begun, and which its maker locks; C; and O, the object."
+exists when an object was begun, and which its maker keeps open; C; and O, the object."
   (coerce (format nil "~a~a.~a" (scout-folder *scout*) key type)
           'simple-base-string))
 

@@ -219,6 +219,18 @@ static const uint32_t ecl_mcp_refused[] = {
        fsmount, openat2, pidfd_getfd, process_madvise, mount_setattr, fchmodat2,
        setxattrat, removexattrat, file_setattr */
 };
+
+/* What fcntl(2) may do: copies and flags of descriptors, pipes and seals, and
+   looking at locks. All kinds of locks and leases would hold up others, and
+   signals that files send go to whom one likes. */
+static const uint32_t ecl_mcp_commands[] = {
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK,
+    F_GETOWN,
+    11, 16, 36, 1025, 1027, 1028, 1031, 1032, 1033, 1034, 1035, 1037,
+    /* GNU's: F_GETSIG, F_GETOWN_EX, F_OFD_GETLK, F_GETLEASE, F_DUPFD_QUERY,
+       F_CREATED_QUERY, F_SETPIPE_SZ, F_GETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS,
+       F_GET_RW_HINT, F_GET_FILE_RW_HINT */
+};
 #endif
 ")
 
@@ -241,13 +253,6 @@ static const uint32_t ecl_mcp_refused[] = {
         ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
         ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
 
-/* Refuses fcntl with COMMAND: a lock or a lease of this process would hold up
-   others, and signals that files send go to whom one likes. */
-#define ECL_MCP_UNLESS_COMMAND(command)                                        \\
-    ECL_MCP_IF(BPF_JEQ, SYS_fcntl, 0, 4), ECL_MCP_LOAD(args[1]),               \\
-        ECL_MCP_IF(BPF_JEQ, command, 0, 1),                                    \\
-        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM), ECL_MCP_LOAD(nr)
-
 /* Refuses call NUMBER unless its first argument is THIS process or 0: it, or its
    group. The collector of a process with threads sends signals to these. */
 #define ECL_MCP_UNLESS_OWN(number, this)                                       \\
@@ -260,7 +265,11 @@ static const uint32_t ecl_mcp_refused[] = {
 static int ecl_mcp_filter(int landlock)
 {
 #ifdef ECL_MCP_ARCHITECTURE
-    enum { N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused, ROOM = 96 };
+    enum {
+        N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused,
+        COMMANDS = sizeof ecl_mcp_commands / sizeof *ecl_mcp_commands,
+        ROOM = 64
+    };
     const uint32_t own = (uint32_t)getpid();
     const struct sock_filter first[] = {
         ECL_MCP_LOAD(arch),
@@ -273,19 +282,12 @@ static int ecl_mcp_filter(int landlock)
 #ifdef SYS_open
         ECL_MCP_UNLESS_TRUNCATING(SYS_open, args[1]),
 #endif
-        ECL_MCP_UNLESS_COMMAND(F_SETLK),
-        ECL_MCP_UNLESS_COMMAND(F_SETLKW),
-        ECL_MCP_UNLESS_COMMAND(F_SETOWN),
-        ECL_MCP_UNLESS_COMMAND(15), // F_SETOWN_EX; these five are GNU's
-        ECL_MCP_UNLESS_COMMAND(10), // F_SETSIG
-        ECL_MCP_UNLESS_COMMAND(1024), // F_SETLEASE
-        ECL_MCP_UNLESS_COMMAND(1026), // F_NOTIFY
         ECL_MCP_UNLESS_OWN(SYS_prlimit64, own),
         ECL_MCP_UNLESS_OWN(SYS_kill, own),
         ECL_MCP_UNLESS_OWN(SYS_tkill, own),
         ECL_MCP_UNLESS_OWN(SYS_tgkill, own),
     };
-    struct sock_filter steps[2 * N + ROOM];
+    struct sock_filter steps[2 * (N + COMMANDS) + ROOM];
     // the last three are 18 steps; programs that fail send themselves signals
     unsigned short n = sizeof first / sizeof *first - (landlock >= 6 ? 18 : 0);
     struct sock_fprog program;
@@ -295,7 +297,14 @@ static int ecl_mcp_filter(int landlock)
         steps[n++] = ECL_MCP_IF(BPF_JEQ, ecl_mcp_refused[i], 0, 1);
         steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM);
     }
+    steps[n++] = ECL_MCP_IF(BPF_JEQ, SYS_fcntl, 1, 0);
     steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ALLOW);
+    steps[n++] = ECL_MCP_LOAD(args[1]);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        steps[n++] = ECL_MCP_IF(BPF_JEQ, ecl_mcp_commands[i], 0, 1);
+        steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ALLOW);
+    }
+    steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM);
     program = (struct sock_fprog){n, steps};
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 #else
@@ -316,11 +325,9 @@ cannot do that."
 ;;; Files
 
 (ffi:clines "
-/* A lock of an open file, which all have that inherit it. */
-static const struct flock ecl_mcp_lock = {.l_type = F_WRLCK};
-
-/* Makes the file NAME, which must not exist, and locks it: nobody sees it
-   otherwise. Returns its descriptor, which programs inherit, or -1. */
+/* Makes the pipe NAME, which must not exist, open for reading: nobody sees it
+   otherwise. Returns its descriptor, which programs inherit, or -1. A lock would
+   say the same, but who may lock one file may lock all that it may read. */
 static int ecl_mcp_claim(const char *name)
 {
     char new[PATH_MAX];
@@ -328,26 +335,27 @@ static int ecl_mcp_claim(const char *name)
     int done;
 
     (void)snprintf(new, sizeof new, \"%s.%d\", name, (int)getpid());
-    fd = open(new, O_RDWR | O_CREAT, 0600);
-    if (fd < 0)
+    if (mkfifo(new, 0600) < 0)
         return -1;
-    done = fcntl(fd, F_OFD_SETLK, &ecl_mcp_lock) == 0 && link(new, name) == 0;
+    fd = open(new, O_RDONLY | O_NONBLOCK);
+    done = fd >= 0 && link(new, name) == 0;
     (void)unlink(new);
-    if (!done)
+    if (!done && fd >= 0)
         close(fd);
     return done ? fd : -1;
 }
 
-/* Whether somebody has the lock of the file NAME. */
+/* Whether somebody has the pipe NAME open for reading: else it cannot be opened
+   for writing. */
 static int ecl_mcp_is_claimed(const char *name)
 {
-    struct flock lock = ecl_mcp_lock;
-    int fd = open(name, O_RDWR | O_CLOEXEC);
-    int known = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0;
+    struct stat status;
+    int fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int claimed = fd >= 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
 
     if (fd >= 0)
         close(fd);
-    return known && lock.l_type != F_UNLCK;
+    return claimed;
 }
 
 static int ecl_mcp_remove(const char *path, const struct stat *status, int type,
@@ -368,14 +376,15 @@ static int ecl_mcp_take(const char *from, const char *to)
 ")
 
 (defun claim-file (name)
-  "Makes the file NAME, a simple base string, and locks it. Returns a descriptor to
-close, which programs that are started meanwhile inherit, or -1 when there is one."
+  "Makes the file NAME, a simple base string, and keeps it open. Returns a
+descriptor to close, which programs that are started meanwhile inherit, or -1 when
+there is one."
   (ffi:c-inline (name) (:object) :int
                 "ecl_mcp_claim((const char *)(#0)->base_string.self)"
                 :one-liner t))
 
 (defun claimed-p (name)
-  "True while somebody has the lock of NAME, a simple base string, that CLAIM-FILE
+  "True while somebody has the file NAME open, a simple base string, that CLAIM-FILE
 has made."
   (ffi:c-inline (name) (:object) :bool
                 "ecl_mcp_is_claimed((const char *)(#0)->base_string.self)"

@@ -88,7 +88,7 @@ void image_process_connect(struct image_process *image,
                            const int fds[CONTROL_FDS]);
 
 /* Connects to a copy of the image, process PID, which was woken: it writes to
-   the pipes that are open already, and has the same keeper. */
+   the pipes that are open already, and has the same keeper, which is there. */
 void image_process_replace(struct image_process *image, int socket, pid_t pid);
 
 /* Closes the socket, gives back its memory, and forgets the process; pipes, key

@@ -293,6 +293,9 @@ enum status restore_listen(struct supervisor *s, struct session *session,
     struct waking *waking = &session->keeping.waking;
     enum status status = receive_woken(waking);
 
+    // its keeper was lost meanwhile: nobody would end what it starts
+    if (session->image.keeper < 0)
+        status = ST_IO;
     if (status == ST_MISSING && now < waking->until)
         return ST_MISSING;
     *checkpoint = waking->checkpoint;

@@ -32,6 +32,7 @@ enum order {
 struct fuzz {
     struct session session;
     int socket; /* the image's ends */
+    int keeper;
     int pipes[CAPTURE_PIPES];
     uint64_t made;     /* calls */
     uint64_t finished; /* of them */
@@ -64,7 +65,7 @@ static void add_call(struct fuzz *f)
 static void start(struct fuzz *f)
 {
     int pair[2];
-    int ours[CONTROL_FDS] = {[CONTROL_KEEPER] = -1};
+    int ours[CONTROL_FDS];
 
     memset(f, 0, sizeof *f);
     session_init(&f->session, "main");
@@ -73,6 +74,9 @@ static void start(struct fuzz *f)
     make_pair(pair, true);
     ours[CONTROL_SOCKET] = pair[0];
     f->socket = pair[1];
+    make_pair(pair, true);
+    ours[CONTROL_KEEPER] = pair[0];
+    f->keeper = pair[1];
     for (int i = 0; i < CAPTURE_PIPES; i++) {
         make_pair(pair, false);
         ours[i == CAPTURE_STDOUT ? CONTROL_STDOUT : CONTROL_STDERR] = pair[0];
@@ -303,6 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         play(&f, script, (size_t)(data[0] >> 1) * 512);
     session_release(&f.session);
     (void)close(f.socket);
+    (void)close(f.keeper);
     for (int i = 0; i < CAPTURE_PIPES; i++)
         (void)close(f.pipes[i]);
     free_after = dup(0);

@@ -151,6 +151,43 @@ static void a_listing_is_bounded(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
+/* Of few entries, whatever the size of the folder says: that of the descriptors
+   of this process is 0, or their number, and each of them an entry. */
+static void a_short_listing_ends_soon(void **state)
+{
+    int fds[500];
+    struct listing listing;
+    int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+
+    (void)state;
+    assert_true(fd >= 0);
+    listing_read_few(&listing, fd);
+    assert_true(listing.read);
+    assert_in_range(listing.n, 3, 100);
+    listing_release(&listing);
+    for (size_t i = 0; i < 500; i++)
+        assert_true((fds[i] = dup(fd)) >= 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_in_range(status.st_size, 0, 4096); // as if they were few
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    listing_read_few(&listing, fd);
+    assert_false(listing.read);
+    assert_int_equal(listing.n, 0);
+    assert_true(listing_may_have(&listing, ".ssh"));
+    // two rounds of some 340, of more than 500, were the most
+    assert_in_range(lseek(fd, 0, SEEK_CUR), 200, 1000);
+    listing_release(&listing);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    listing_read(&listing, fd);
+    assert_true(listing.read);
+    assert_in_range(listing.n, 500, 600);
+    listing_release(&listing);
+    for (size_t i = 0; i < 500; i++)
+        assert_int_equal(close(fds[i]), 0);
+    assert_int_equal(close(fd), 0);
+}
+
 /* What the steps from START on answer for call NUMBER. */
 static uint32_t run(const struct filter_program *program, size_t start,
                     uint32_t number)
@@ -215,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_listing_has_all_entries),
         cmocka_unit_test(a_listing_misses_no_name),
         cmocka_unit_test(a_listing_is_bounded),
+        cmocka_unit_test(a_short_listing_ends_soon),
         cmocka_unit_test(what_cannot_be_read_has_everything),
         cmocka_unit_test(each_call_gets_the_answer_of_its_range),
         cmocka_unit_test(too_many_ranges_fail),

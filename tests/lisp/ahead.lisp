@@ -55,7 +55,7 @@
                             char *tag = \"@EcLtAg:_eclA_1@\";~%~%char *y;~%")
                (ecl-mcp::read-text to :latin-1)))))
 
-(session-test one-claims-a-file-and-keeps-its-lock
+(session-test one-claims-a-file-and-keeps-it-open
   (write-file "side/readme" "x")
   (let* ((name (coerce (format nil "~aside/claim" *scratch*)
                        'simple-base-string))
@@ -72,7 +72,10 @@
     (is (not (ecl-mcp::claimed-p name)))
     (is (= -1 (ecl-mcp::claim-file name)))
     (delete-file name)
-    (is (not (ecl-mcp::claimed-p name)))))
+    (is (not (ecl-mcp::claimed-p name)))
+    (write-file "side/claim" "x")
+    (is (not (ecl-mcp::claimed-p name)))
+    (delete-file name)))
 
 (session-test files-of-a-command-are-replaced
   (is (equal '("-O" "-c" "x" "-o" "y" "-w")
@@ -109,6 +112,11 @@
         (:delete (delete-file file))
         (:rename (rename-file file (format nil "~a2" file)))
         (:lock (shell "flock -n ~a true"))
+        ;; The kinds of fcntl(2): of a process, or of an open file.
+        (:record (shell "perl -e 'open F, q(<), q(~a) or exit 1; ~
+                         for (6, 7, 37, 38) ~
+                         { exit 0 if fcntl F, $_, pack q(ssx4qqix4), (0) x 5 } ~
+                         exit 1'"))
         (:mode (shell "chmod 777 ~a"))
         (:date (shell "touch -d @0 ~a"))
         (:link (shell "ln ~a ~:*~a2"))
@@ -123,7 +131,7 @@
 
 (defparameter *attempts*
   '(:inside :program :read :group :write :append :truncate :new :delete :rename
-    :lock :mode :date :link :folder :signal :session :network)
+    :lock :record :mode :date :link :folder :signal :session :network)
   "Ways to change something; the first four are allowed.")
 
 (defun successful-attempts (confined)
