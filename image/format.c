@@ -143,13 +143,14 @@ void format_begin(void)
 /* Whether pretty printing is off or knows no more than at the start. */
 static bool is_plain(cl_env_ptr env)
 {
+    cl_object pretty = ECL_SYM_VAL(env, printer.pretty);
     cl_object table;
     cl_object list;
     int i = 0;
 
-    if (ECL_SYM_VAL(env, printer.circle) != ECL_NIL)
+    if (!pretty || ECL_SYM_VAL(env, printer.circle) != ECL_NIL)
         return false;
-    if (ECL_SYM_VAL(env, printer.pretty) == ECL_NIL)
+    if (pretty == ECL_NIL)
         return true;
     table = ECL_SYM_VAL(env, printer.dispatch);
     if (!table || !printer.table || !ECL_INSTANCEP(table) ||
@@ -394,6 +395,21 @@ static cl_object final_stream(cl_env_ptr env, cl_object stream)
     return NULL;
 }
 
+/* Whether STREAM appends to a string that TEXT is made of: what is printed of
+   that is more with each directive. */
+static bool is_own_text(const struct format_text *text, cl_object stream)
+{
+    cl_object string;
+    cl_index size;
+
+    if (stream->stream.mode != ecl_smm_string_output)
+        return false;
+    string = stream->stream.object0;
+    size = ecl_t_of(string) == t_base_string ? 1 : sizeof(ecl_character);
+    return format_is_made_of(text, string->base_string.self,
+                             string->base_string.dim * size);
+}
+
 /* Writes the text as the library does: what it has flushed is flushed. False
    when it does not fit, or the stream may not be able to take it. */
 static bool write_text(const struct format_text *text, cl_object stream)
@@ -408,7 +424,7 @@ static bool write_text(const struct format_text *text, cl_object stream)
     cl_object object = (cl_object)&string;
     cl_object start = ecl_make_fixnum(0);
 
-    if (text->length > LENGTH)
+    if (text->length > LENGTH || is_own_text(text, stream))
         return false;
     if (format_copy(text, characters) >= 128 &&
         stream->stream.mode != ecl_smm_string_output &&

@@ -2,6 +2,7 @@
 /* format_text.c: see format_text.h. */
 #include "image/format_text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 void format_begin_text(struct format_text *text)
@@ -112,6 +113,22 @@ bool format_add_flush(struct format_text *text)
     text->flushes = true;
     text->flushed = text->length;
     return true;
+}
+
+bool format_is_made_of(const struct format_text *text, const void *from,
+                       size_t size)
+{
+    uintptr_t start = (uintptr_t)from;
+
+    for (unsigned i = 0; i < text->count; i++) {
+        const struct format_piece *piece = &text->pieces[i];
+        uintptr_t at = (uintptr_t)piece->from;
+
+        if (piece->size > 0 && at < start + size &&
+            start < at + piece->length * piece->size)
+            return true;
+    }
+    return false;
 }
 
 ecl_character format_copy(const struct format_text *text, ecl_character *to)

@@ -5,6 +5,7 @@
 #define IMAGE_FORMAT_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <ecl/ecl.h>
 
@@ -63,6 +64,10 @@ bool format_add_fixnum(struct format_text *text, cl_fixnum number,
                        unsigned base, cl_index width, ecl_character pad);
 
 bool format_add_flush(struct format_text *text);
+
+/* Whether some of it is among the SIZE bytes at FROM. */
+bool format_is_made_of(const struct format_text *text, const void *from,
+                       size_t size);
 
 /* Copies the text. Returns characters that have a bit set if any of it has. */
 ecl_character format_copy(const struct format_text *text, ecl_character *to);
