@@ -25,6 +25,7 @@
 #include "image/connection.h"
 #include "image/constants.h"
 #include "image/deadline.h"
+#include "image/fault.h"
 #include "image/format.h"
 #include "image/heap.h"
 #include "image/interlude.h"
@@ -321,6 +322,7 @@ static void call(struct wire_head head, struct str body)
         start_streams();
     restore_stack_guard();
     allow_interrupts();
+    fault_forget();
     interlude_make_room(ecl_process_env());
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
     live.id = head.id;
@@ -566,6 +568,7 @@ static void find_names(void)
 void live_prepare(void)
 {
     tier_prepare();
+    fault_begin();
     (void)cl_funcall(1, symbol("PREPARE"));
     (void)unsetenv(NAME_NATIVE); // a server that code starts has its default
     find_names();
