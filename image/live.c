@@ -25,8 +25,10 @@
 #include "image/connection.h"
 #include "image/constants.h"
 #include "image/deadline.h"
+#include "image/fault.h"
 #include "image/format.h"
 #include "image/heap.h"
+#include "image/interlude.h"
 #include "image/linux.h"
 #include "image/lisp_text.h"
 #include "image/live_frozen.h"
@@ -162,7 +164,7 @@ static void interrupt(int signal, siginfo_t *info, void *context)
         return;
     }
     ECL_SET(live.stop_reason, live.reasons[why]);
-    lisp_interrupt.sa_sigaction(SIGINT, info, context);
+    interlude_handle(&lisp_interrupt, SIGINT, info, context);
 }
 
 /* ECL puts an interrupt that comes while interrupts are off into a list whose
@@ -296,17 +298,9 @@ static void restore_stack_guard(void)
 static void finalizers_wait(void)
 {
     cl_env_ptr env = ecl_process_env_unsafe();
-    cl_index values;
-    int disabled;
 
-    if (!env || running == 0 || !pthread_equal(pthread_self(), live.thread))
-        return;
-    values = ecl_stack_push_values(env);
-    disabled = env->disable_interrupts;
-    env->disable_interrupts = 0;
-    (void)cl_funcall(1, live.finalize);
-    env->disable_interrupts = disabled;
-    ecl_stack_pop_values(env, values);
+    if (env && running != 0 && pthread_equal(pthread_self(), live.thread))
+        (void)interlude_call(env, live.finalize); // else they wait
 }
 
 static void call(struct wire_head head, struct str body)
@@ -328,6 +322,8 @@ static void call(struct wire_head head, struct str body)
         start_streams();
     restore_stack_guard();
     allow_interrupts();
+    fault_forget();
+    interlude_make_room(ecl_process_env());
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
     live.id = head.id;
     if (wire_take_int(&body, &evaluation) != ST_OK)
@@ -572,6 +568,7 @@ static void find_names(void)
 void live_prepare(void)
 {
     tier_prepare();
+    fault_begin();
     (void)cl_funcall(1, symbol("PREPARE"));
     (void)unsetenv(NAME_NATIVE); // a server that code starts has its default
     find_names();

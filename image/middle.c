@@ -14,25 +14,12 @@
 
 #include <ecl/ecl.h>
 
-#include "base/limits.h"
 #include "image/heap.h"
+#include "image/interlude.h"
 #include "image/slot.h"
 
 /* Milliseconds after which it is looked again: a tick of the system's clock. */
 enum { TICK_MS = 4 };
-
-/* Entries of each of Lisp's stacks that must be free; its own margins come on
-   top. A stack that grew would be elsewhere, and the interpreter goes on in the
-   old one. */
-enum { ROOM = 4096, FRAMES_ROOM = 64 };
-
-/* The same for special variables that Lisp binds for the first time: more than
-   all that starting a job, or taking it over, can bind. */
-enum { VARIABLES_ROOM = 128, VARIABLES_TRIES = 16 * VARIABLES_ROOM };
-
-/* Entries above the top of Lisp's stack that the interpreter may be writing:
-   the values of a function, and some more. */
-enum { IN_USE = 2 * ECL_MULTIPLE_VALUES_LIMIT };
 
 static struct middle {
     middle_work *work;
@@ -75,19 +62,6 @@ static struct places {
     call_frame **generic;
 } places = {&calls.any, &calls.fixed, &calls.frame, &calls.generic};
 
-/* What belongs to a thread, and code that runs in between would change. */
-struct saved {
-    cl_object function;
-    cl_object stack_frame;
-    cl_object packages;
-    cl_object packages_p;
-    struct ecl_frame *exit; /* where a non-local exit goes that was begun */
-    struct ecl_frame frame;
-    struct ecl_bds_frame binding;
-    cl_index nvalues;
-    cl_object values[ECL_MULTIPLE_VALUES_LIMIT];
-};
-
 /* The signal of the timer: SIGRTMAX says that an image is an orphan. */
 static int timer_signal(void)
 {
@@ -126,84 +100,14 @@ static bool takes_interrupts(cl_env_ptr env)
            env->interrupt_struct->pending_interrupt == ECL_NIL;
 }
 
-/* Special variables that can be bound for the first time before the table of
-   their values grows, and is elsewhere. */
-static cl_index free_variables(cl_env_ptr env)
-{
-#ifdef ECL_THREADS
-    cl_index size = env->thread_local_bindings_size;
-    cl_index used = cl_core.last_var_index;
-
-    return size > used ? size - used : 0;
-#else
-    (void)env;
-    return VARIABLES_ROOM; // there is no table
-#endif
-}
-
-/* Has the table grow if need be, by binding what fills it. Variables that are
-   garbage leave their places to others, so these are held. */
-static void make_variables_room(cl_env_ptr env)
-{
-    cl_object held = ECL_NIL;
-
-    for (int i = 0; i < VARIABLES_TRIES; i++) {
-        if (free_variables(env) >= VARIABLES_ROOM)
-            break;
-        held = ecl_cons(cl_make_symbol(ecl_symbol_name(ECL_T)), held);
-        ecl_bds_bind(env, ECL_CONS_CAR(held), held);
-        ecl_bds_unwind1(env);
-    }
-}
-
-static bool has_room(cl_env_ptr env)
-{
-    volatile char here = 0;
-
-    return (uintptr_t)&here >
-               (uintptr_t)env->cs_limit + LIMIT_LISP_STACK_SAFETY &&
-           env->stack_limit - env->stack_top > ROOM &&
-           env->frs_limit - env->frs_top > FRAMES_ROOM &&
-           env->bds_limit - env->bds_top > FRAMES_ROOM &&
-           free_variables(env) >= VARIABLES_ROOM;
-}
-
-static void save(cl_env_ptr env, struct saved *saved)
-{
-    saved->function = env->function;
-    saved->stack_frame = env->stack_frame;
-    saved->packages = env->packages_to_be_created;
-    saved->packages_p = env->packages_to_be_created_p;
-    saved->exit = env->nlj_fr;
-    saved->frame = env->frs_top[1]; // may be about to be used
-    saved->binding = env->bds_top[1];
-    saved->nvalues = env->nvalues;
-    memcpy(saved->values, env->values, sizeof saved->values);
-    env->stack_top += IN_USE;
-}
-
-static void restore(cl_env_ptr env, const struct saved *saved)
-{
-    env->stack_top -= IN_USE;
-    memcpy(env->values, saved->values, sizeof saved->values);
-    env->nvalues = saved->nvalues;
-    env->bds_top[1] = saved->binding;
-    env->frs_top[1] = saved->frame;
-    env->nlj_fr = saved->exit;
-    env->packages_to_be_created_p = saved->packages_p;
-    env->packages_to_be_created = saved->packages;
-    env->stack_frame = saved->stack_frame;
-    env->function = saved->function;
-}
-
 static void work_now(cl_env_ptr env)
 {
-    struct saved saved;
+    struct interlude saved;
     bool more;
 
-    save(env, &saved);
+    interlude_begin(env, &saved);
     more = middle.work();
-    restore(env, &saved);
+    interlude_end(env, &saved);
     if (!more)
         middle_stop();
 }
@@ -269,7 +173,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         bool here = asked || is_interpreting(context);
 
         set_due(!here);
-        if (here && takes_interrupts(env) && has_room(env))
+        if (here && takes_interrupts(env) && interlude_has_room(env))
             work_now(env);
     }
     errno = error;
@@ -398,7 +302,7 @@ void middle_watch(int64_t ms)
         when.it_value = when.it_interval;
     if (middle.start == 0 || !make_timer() || middle.watching)
         return;
-    make_variables_room(ecl_process_env());
+    interlude_make_room(ecl_process_env());
     middle.watching = timer_settime(middle.timer, 0, &when, NULL) == 0;
 }
 

@@ -198,6 +198,16 @@ before each."
                                    +argument-characters+)))
              +locals-shown+))))
 
+;;; Segmentation violations
+
+(declaim (ftype function last-fault))   ; in image/fault.c
+
+(defun violation-text (condition)
+  "Returns the message of CONDITION, a segmentation violation, with what the system
+says of the last one in this evaluation."
+  (format nil "~a~@[~%~a~]" (reported-text condition)
+          (and (fboundp 'last-fault) (last-fault))))
+
 (defun message-text (condition)
   "Returns the message of CONDITION: never empty, never an unreadable object."
   (or (typecase condition
@@ -205,6 +215,7 @@ before each."
         (end-of-file (end-of-file-text condition))
         (file-error (file-error-text condition))
         (warning (compiler-warning-text condition))
+        (ext:segmentation-violation (violation-text condition))
         (reader-error
          (multiple-value-bind (text position) (reader-error-text condition)
            (and text (format nil "~@[Reader error at position ~d: ~]~a"

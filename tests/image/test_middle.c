@@ -5,7 +5,8 @@
 #define APPLY_fixed middle_apply_fixed
 #define ecl_apply_from_stack_frame middle_apply_from_stack_frame
 #define _ecl_standard_dispatch middle_standard_dispatch
-#include "image/middle.c" // NOLINT(bugprone-suspicious-include)
+#include "image/interlude.c" // NOLINT(bugprone-suspicious-include)
+#include "image/middle.c"    // NOLINT(bugprone-suspicious-include)
 #undef APPLY
 #undef APPLY_fixed
 #undef ecl_apply_from_stack_frame

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What comes in the middle of C of ECL changes nothing of what that is about to
+   use, and interrupts that wait neither end the process nor are lost. */
+#include <stdlib.h>
+
+#include "image/interlude.c" // NOLINT(bugprone-suspicious-include)
+#include "support/check.h"
+
+#ifndef ecl_bignum // ECL 21
+#define ecl_bignum(object) ((object)->big.big_num)
+#endif
+
+/* ECL's own handlers of SIGINT, and of faults, which cmocka replaces. */
+static struct sigaction lisp_interrupt;
+static struct sigaction lisp_fault;
+
+static cl_object other;
+static cl_object counter;
+
+/* Calls of the function that interrupts, and that an interlude calls. */
+static int calls;
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+    interlude_handle(&lisp_interrupt, signal, info, context);
+}
+
+static cl_object evaluate(const char *code)
+{
+    return cl_eval(ecl_read_from_cstring(code));
+}
+
+/* (count-call) */
+static cl_object count_call(void)
+{
+    calls++;
+    ecl_return1(ecl_process_env(), ECL_NIL);
+}
+
+static void boot(void)
+{
+    static char name[] = "test_interlude";
+    static char *arguments[] = {name, NULL};
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+
+    (void)setenv("GC_MARKERS", "1", 1);
+    (void)unsetenv("TMPDIR"); // ECL does not boot with some
+    ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
+    (void)cl_boot(1, arguments);
+    (void)sigaction(SIGINT, NULL, &lisp_interrupt);
+    (void)sigaction(SIGSEGV, NULL, &lisp_fault);
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    ecl_def_c_function(ecl_read_from_cstring("count-call"),
+                       (cl_objectfn_fixed)count_call, 0);
+    (void)evaluate("(defun other (&rest more) (count-call)"
+                   " (apply #'values 7 8 9 (floor (expt 5 600) 3) more))");
+    (void)evaluate("(setf (fdefinition 'si::terminal-interrupt) #'other)");
+    other = evaluate("#'other"); // which its symbol keeps
+    counter = evaluate("#'count-call");
+    interlude_make_room(ecl_process_env());
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    calls = 0;
+    return 0;
+}
+
+/* A moment in which C of ECL has stored all that it is about to use. */
+struct moment {
+    cl_object function;
+    cl_object number; /* in a register, with a value that is not collected */
+};
+
+static struct moment in_middle(cl_env_ptr env)
+{
+    struct moment moment = {evaluate("#'car"), env->big_register[0]};
+
+    (void)sigaction(SIGSEGV, &lisp_fault, NULL);
+    ecl_bignum(moment.number)->_mp_size = 1;
+    ecl_bignum(moment.number)->_mp_d[0] = 17;
+    env->function = moment.function;
+    env->nvalues = 2;
+    env->values[0] = ecl_make_fixnum(1);
+    env->values[1] = ecl_make_fixnum(2);
+    return moment;
+}
+
+static void assert_unchanged(cl_env_ptr env, struct moment moment)
+{
+    assert_ptr_equal(env->function, moment.function);
+    assert_int_equal(env->nvalues, 2);
+    assert_ptr_equal(env->values[0], ecl_make_fixnum(1));
+    assert_ptr_equal(env->values[1], ecl_make_fixnum(2));
+    assert_ptr_equal(env->big_register[0], moment.number);
+    assert_int_equal(ecl_bignum(moment.number)->_mp_size, 1);
+    assert_int_equal(ecl_bignum(moment.number)->_mp_d[0], 17);
+}
+
+static void interrupt_changes_nothing(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    (void)state;
+    (void)raise(SIGINT);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+}
+
+static void interlude_changes_nothing(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    (void)state;
+    env->disable_interrupts = 1; // as in an allocation
+    assert_true(interlude_call(env, other));
+    assert_int_equal(env->disable_interrupts, 1);
+    env->disable_interrupts = 0;
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+}
+
+static void several_interrupts_wait(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    (void)state;
+    env->disable_interrupts = 1;
+    for (int i = 0; i < 3; i++)
+        (void)raise(SIGINT); // the first makes the environment read-only
+    assert_int_equal(calls, 0);
+    env->disable_interrupts = 0;
+    assert_int_equal(calls, 3);
+    assert_unchanged(env, moment);
+}
+
+static void interrupt_that_waits_comes_before_an_interlude(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    (void)state;
+    env->disable_interrupts = 1;
+    (void)raise(SIGINT);
+    assert_true(interlude_call(env, counter));
+    assert_int_equal(calls, 2);
+    env->disable_interrupts = 0;
+    assert_int_equal(calls, 2);
+    assert_unchanged(env, moment);
+}
+
+static void without_room_nothing_is_called(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    cl_object *limit = env->stack_limit;
+
+    (void)state;
+    assert_true(interlude_has_room(env));
+    env->stack_limit = env->stack_top + ROOM;
+    assert_false(interlude_call(env, counter));
+    env->stack_limit++;
+    assert_true(interlude_call(env, counter));
+    env->stack_limit = limit;
+    assert_int_equal(calls, 1);
+}
+
+static void room_for_variables_is_made(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    cl_object held = ECL_NIL;
+
+    (void)state;
+    while (interlude_has_room(env)) {
+        held = ecl_cons(cl_make_symbol(ecl_symbol_name(ECL_T)), held);
+        ecl_bds_bind(env, ECL_CONS_CAR(held), held);
+        ecl_bds_unwind1(env);
+    }
+    interlude_make_room(env);
+    assert_true(interlude_has_room(env));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(interrupt_changes_nothing, begin),
+        cmocka_unit_test_setup(interlude_changes_nothing, begin),
+        cmocka_unit_test_setup(several_interrupts_wait, begin),
+        cmocka_unit_test_setup(interrupt_that_waits_comes_before_an_interlude,
+                               begin),
+        cmocka_unit_test_setup(without_room_nothing_is_called, begin),
+        cmocka_unit_test_setup(room_for_variables_is_made, begin),
+    };
+
+    boot();
+    return RUN_TESTS("interlude", tests);
+}
