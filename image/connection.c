@@ -121,11 +121,12 @@ static void wait_for_frame(struct connection *connection)
         struct pollfd fds[] = {{connection->socket, POLLIN, 0},
                                {connection->aside, POLLIN, 0}};
 
-        if (poll(fds, 2, -1) < 0)
-            continue; // a signal
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return; // code has taken the descriptors away that this needs
         if (fds[0].revents)
             return;
-        connection->take_aside(connection);
+        if (fds[1].revents)
+            connection->take_aside(connection);
     }
 }
 
@@ -222,11 +223,36 @@ bool connection_take_input(struct connection *connection, uint64_t id,
     return false;
 }
 
+/* Whether something has come, or nothing will any longer. Not by poll(2), which
+   fails when code has lowered the limit of descriptors. */
+static bool has_come(const struct connection *connection, int flags)
+{
+    char byte;
+
+    return recv(connection->socket, &byte, 1, MSG_PEEK | flags) >= 0 ||
+           (errno != EAGAIN && errno != EINTR);
+}
+
 bool connection_has_more(const struct connection *connection)
 {
-    struct pollfd fd = {connection->socket, POLLIN, 0};
+    return connection->used < connection->in.n ||
+           has_come(connection, MSG_DONTWAIT);
+}
 
-    return connection->used < connection->in.n || poll(&fd, 1, 0) != 0;
+void connection_await(const struct connection *connection)
+{
+    (void)has_come(connection, 0); // what has come is looked at, whatever it is
+}
+
+bool connection_is_lost(const struct connection *connection)
+{
+    int saved = errno;
+    bool lost =
+        send(connection->socket, "", 0, MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
+
+    lost = lost && errno != EAGAIN;
+    errno = saved;
+    return lost;
 }
 
 /* Whether call ID was stopped; if so, forgets that. */

@@ -69,6 +69,13 @@ void connection_next(struct connection *connection, struct wire_head *head,
 /* Whether something has come behind the last frame. */
 bool connection_has_more(const struct connection *connection);
 
+/* Waits until something comes, nothing will any longer, or a signal comes. */
+void connection_await(const struct connection *connection);
+
+/* Whether the supervisor is gone, or code has taken the socket away. For
+   handlers of signals, too. */
+bool connection_is_lost(const struct connection *connection);
+
 /* The call of HEAD begins: writes the marks that end the output of the call
    before it, if HEAD asks for them. True: it was stopped before and must not
    begin. */

@@ -18,12 +18,8 @@
 #include "image/folders.h"
 
 /* Never readable: terminals, disks, keys. */
-static const char *const hidden_places[] = {
-    "/dev",
-    "/run/secrets",
-    "/run/user",
-    NULL,
-};
+static const char *const hidden_places[] = {"/dev", "/run/secrets", "/run/user",
+                                            NULL};
 
 /* What the system lets only root read. */
 static const char *const hidden_from_root[] = {
@@ -226,26 +222,32 @@ static void note_ways(struct hidden *hidden, const char *path, size_t existing)
     }
 }
 
-/* Notes the files directly in the secret PATH, if that is a folder, which have
-   another name. */
+/* Notes the file NAME in FOLDER if it has another name. */
+static void note_file(struct hidden *hidden, int folder, const char *name)
+{
+    struct hidden_path file = {.name = NULL};
+    struct stat status;
+
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISREG(status.st_mode) || status.st_nlink == 1 ||
+        has_file(&hidden->inside, status.st_dev, status.st_ino))
+        return;
+    file.device = status.st_dev;
+    file.number = status.st_ino;
+    take_path(hidden, &hidden->inside, file, "");
+}
+
+/* The same with the files directly in the secret PATH, if that is a folder. */
 static void note_inside(struct hidden *hidden, const char *path)
 {
     DIR *open = opendir(path);
     size_t left = LIMIT_SECRET_NAMES;
     const struct dirent *entry;
-    struct stat status;
 
     while (open && left-- > 0 && hidden->inside.n < LIMIT_SECRET_INSIDE &&
            (entry = readdir(open)))
-        if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) &&
-            fstatat(dirfd(open), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
-                0 &&
-            S_ISREG(status.st_mode) && status.st_nlink > 1 &&
-            !has_file(&hidden->inside, status.st_dev, status.st_ino))
-            take_path(hidden, &hidden->inside,
-                      (struct hidden_path){.device = status.st_dev,
-                                           .number = status.st_ino},
-                      "");
+        if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
+            note_file(hidden, dirfd(open), entry->d_name);
     if (open)
         (void)closedir(open); // was only read
 }
@@ -546,14 +548,26 @@ static void hide_cache(struct hidden *hidden, const char *cache)
     hide(hidden, path, ALL);
 }
 
+/* The usual ticket may have another name in a home. To look for all of them in
+   the /tmp of all programs takes long. */
+static void note_usual_ticket(struct hidden *hidden)
+{
+    char path[sizeof TICKETS + 32];
+
+    (void)snprintf(path, sizeof path, TICKETS "/krb5cc_%u", geteuid());
+    note_file(hidden, AT_FDCWD, path);
+}
+
 /* Adds the secrets of the homes, and the tickets. */
 static void hide_secrets(struct hidden *hidden, const struct sandbox *sandbox,
                          const struct sandbox_places *places)
 {
+    if (places->own_tmp && !hidden->before)
+        note_usual_ticket(hidden); // before the homes are looked at
     for (size_t i = 0; i < HOMES_MAX; i++)
         if (places->homes[i].path[0] == '/')
             hide_home(hidden, &places->homes[i], sandbox, places);
-    if (!places->own_tmp) // reading the names of all programs takes long
+    if (!places->own_tmp)
         hidden_add_tickets(hidden);
     hide_cache(hidden, places->tickets);
 }

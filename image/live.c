@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <gc/gc.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -189,10 +188,8 @@ static void allow_interrupts(void)
    Without a supervisor this image must end, whatever it is doing. */
 static void orphaned(int signal)
 {
-    struct pollfd fd = {live.connection.socket, POLLIN, 0};
-
     (void)signal;
-    if (poll(&fd, 1, 0) != 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+    if (connection_is_lost(&live.connection))
         (void)kill(-getpid(), SIGKILL); // ourselves and what we started
 }
 
@@ -365,7 +362,6 @@ static cl_object take_line(void)
 static cl_object supplied_line(void)
 {
     cl_env_ptr env = ecl_process_env();
-    struct pollfd fd = {live.connection.socket, POLLIN, 0};
     cl_object line = ECL_NIL;
 
     if (live.id == 0 || live.process != getpid() ||
@@ -375,7 +371,7 @@ static cl_object supplied_line(void)
     connection_send(&live.connection, WIRE_WANT, live.id, 0, -1);
     ecl_enable_interrupts();
     while ((line = take_line()) == ECL_NIL)
-        (void)poll(&fd, 1, -1); // what has come is looked at, whatever it is
+        connection_await(&live.connection);
     ecl_return1(env, line);
 }
 

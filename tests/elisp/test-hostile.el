@@ -150,9 +150,23 @@ again; return the seconds until it does."
     (should (equal (live-eval "(+ 1 1)") "=> 2"))))
 
 (ert-deftest ecl-mcp-hostile-supervisor-killed ()
+  "Its end is what answers, and starts one supervisor, which stays."
   (live-eval "(defvar *gone* :here)")
-  (should (< (test-hostile-kill (live-supervisor) "lost") 3))
-  (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*"))))
+  (let* ((events '())
+         (pid (live-supervisor))
+         (note (lambda (lisp event)
+                 (push (cons event
+                             (and (process-live-p (ecl-mcp-lisp-process lisp))
+                                  'live))
+                       events)))
+         (ecl-mcp-lisp-functions (cons note ecl-mcp-lisp-functions))
+         fresh)
+    (test-hostile-kill pid "lost")
+    (setq fresh (live-supervisor))
+    (should-not (equal fresh pid))
+    (should (equal events '((lost . live))))
+    (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*")))
+    (should (equal fresh (live-supervisor)))))
 
 (ert-deftest ecl-mcp-hostile-supervisor-stopped ()
   (live-eval "(+ 1 1)")

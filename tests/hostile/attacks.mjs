@@ -23,6 +23,10 @@ const signal = (number, name) =>
 
 const is = value => new RegExp(`^=> ${value}$`, 'm');
 
+// The compiler of a session waits in the C compiler, for file go; $PPID is its
+// process. Whatever is done to it, functions stay what they are.
+const HELD = 'until [ -e $here/$name-go ]; do sleep 0.02; done; exit 1';
+
 // What uses programs, files and copies, after the environment was changed.
 const COPIES = [
     ['compile-form', { code: '(defun later (x) (undefined-thing x))' }],
@@ -71,6 +75,10 @@ const LIMITS = [
     limited('stack', 3),
     limited('processes', 6),
     limited('descriptors', 7),
+    { name: 'no descriptors while functions become native', told: is(0),
+        next: WELL, before: `(compiler "n1" "${HELD}") (setf ecl-mcp::*native* t) ` +
+            '(defun slow (n) (list n)) (slow 1)',
+        code: '(line-of "n1-lisp") (limit 7 0)' },
     limited('locked memory', 8),
     limited('address space', 9),
     limited('signals that wait', 11),
@@ -243,10 +251,6 @@ const ENDS = [
         code: '(f "__register_atfork" :int :pointer-void (nul) :pointer-void (nul) ' +
             ':pointer-void (p "pause") :pointer-void (nul))' },
 ];
-
-// The compiler of a session waits in the C compiler, for file go; $PPID is its
-// process. Whatever is done to it, functions stay what they are.
-const HELD = 'until [ -e $here/$name-go ]; do sleep 0.02; done; exit 1';
 
 const held = (what, name, act, told, more = {}) => ({
     name: `the compiler ${what}`, told,

@@ -140,6 +140,38 @@ static void tickets_are_sought_where_they_can_be_seen(void **state)
     assert_int_equal(unlink(ticket), 0);
 }
 
+/* The usual ticket is known by its number where its name cannot be seen. */
+static void a_ticket_has_no_other_name_in_a_home(void **state)
+{
+    static struct sandbox_places places; // large
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct hidden hidden;
+    struct stat status;
+    char ticket[TEXT];
+    char folder[TEXT];
+    int file;
+
+    (void)state;
+    (void)snprintf(ticket, sizeof ticket, "/tmp/krb5cc_%u",
+                   (unsigned)geteuid());
+    file = open(ticket, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_int_equal(link(ticket, "dir/letter"), 0);
+    assert_int_equal(stat(ticket, &status), 0);
+    assert_true(file < 0 || close(file) == 0); // else it is the real one
+    filled(places.homes[0].path, "%s");
+    places.homes[0].within = "";
+    for (int own = 0; own < 2; own++) {
+        places.own_tmp = own == 1;
+        assert_int_equal(hidden_find(&hidden, &sandbox, &places, NULL), ST_OK);
+        assert_true(hidden_has(&hidden, filled(folder, "%s/dir"), "letter",
+                               status.st_dev, status.st_ino));
+        hidden_release(&hidden);
+    }
+    if (file >= 0)
+        assert_int_equal(unlink(ticket), 0);
+    assert_int_equal(unlink("dir/letter"), 0);
+}
+
 /* A link is not listed, as a home with too many entries is not: the secrets
    that only a pattern names are found all the same. */
 static void secrets_are_hidden_without_a_listing(void **state)
@@ -183,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tickets_are_hidden_however_written),
         cmocka_unit_test(tickets_are_sought_where_they_can_be_seen),
+        cmocka_unit_test(a_ticket_has_no_other_name_in_a_home),
         cmocka_unit_test(secrets_are_hidden_without_a_listing),
         cmocka_unit_test(only_plain_paths_lead_straight),
     };
