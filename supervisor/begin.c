@@ -26,5 +26,5 @@ void begin(struct supervisor *s, int64_t now_ms)
                    s->places.refused[SANDBOX_ROOT]
                        ? ""
                        : s->places.writable[SANDBOX_ROOT]);
-    temporary_clean(&s->temporary);
+    temporary_clean(&s->temporary, temporary_now());
 }

@@ -524,7 +524,7 @@ void supervisor_free(struct supervisor *supervisor)
     }
     zygote_release(&supervisor->zygote);
     adopted_await(supervisor, keepers, n);
-    temporary_close(&supervisor->temporary);
+    temporary_close(&supervisor->temporary, temporary_now());
     outputs_release(&supervisor->outputs);
     protected_release(&supervisor->protected);
     while (supervisor->fronts) {

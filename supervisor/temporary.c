@@ -33,7 +33,7 @@
 /* The sweeper runs while Lisp boots and must not slow that down. */
 #define SWEEPER_NICE 10
 
-static int64_t now_ms(void)
+int64_t temporary_now(void)
 {
     struct timespec now;
 
@@ -141,7 +141,7 @@ void temporary_sweep(int parent, int64_t until_ms)
     DIR *folder = open_names(parent);
     const struct dirent *entry;
 
-    while (folder && now_ms() < until_ms && (entry = readdir(folder)))
+    while (folder && temporary_now() < until_ms && (entry = readdir(folder)))
         if (is_random(entry->d_name))
             sweep_folder(parent, entry->d_name, until_ms);
     if (folder)
@@ -160,7 +160,7 @@ static void sweep_alone(int base, int64_t until_ms)
 
     put_common(start, "-");
     n = strlen(start);
-    while (folder && now_ms() < until_ms && (entry = readdir(folder))) {
+    while (folder && temporary_now() < until_ms && (entry = readdir(folder))) {
         const char *name = entry->d_name;
         int parent = strncmp(name, start, n) == 0 && is_random(name + n)
                          ? open_own(base, name, &status)
@@ -208,11 +208,11 @@ static bool may_be_left(const struct temporary *temporary)
 }
 
 /* In a process of its own: nobody waits until much is removed. */
-void temporary_clean(struct temporary *temporary)
+void temporary_clean(struct temporary *temporary, int64_t now_ms)
 {
     pid_t parent = getpid();
     pid_t pid = -1;
-    int64_t until;
+    int64_t until = now_ms + LIMIT_TEMPORARY_SWEEP_MS;
 
     if (temporary->path[0] != '\0' && may_be_left(temporary))
         pid = fork();
@@ -229,7 +229,6 @@ void temporary_clean(struct temporary *temporary)
              STDIN_FILENO) < 0)
         _exit(1);
     linux_close_from(STDIN_FILENO + 1);
-    until = now_ms() + LIMIT_TEMPORARY_SWEEP_MS;
     if (temporary->alone)
         sweep_alone(STDIN_FILENO, until);
     else
@@ -378,9 +377,9 @@ void temporary_open(struct temporary *temporary, const struct log *log)
                  strerror(errno));
 }
 
-void temporary_close(struct temporary *temporary)
+void temporary_close(struct temporary *temporary, int64_t now_ms)
 {
     stop_sweeper(temporary);
     if (temporary->path[0] != '\0')
-        remove_folder(temporary, now_ms() + LIMIT_TEMPORARY_END_MS);
+        remove_folder(temporary, now_ms + LIMIT_TEMPORARY_END_MS);
 }

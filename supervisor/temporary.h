@@ -36,19 +36,23 @@ struct temporary {
    folder can be made, the path is empty, and LOG says why. */
 void temporary_open(struct temporary *temporary, const struct log *log);
 
-/* Starts to remove what others have left there, if there is any. Does nothing
-   to one that is all zeros. */
-void temporary_clean(struct temporary *temporary);
+/* The time for the functions below: monotonic, in milliseconds. */
+int64_t temporary_now(void);
+
+/* Starts to remove what others have left there, if there is any, until
+   LIMIT_TEMPORARY_SWEEP_MS after NOW_MS. Does nothing to one that is all
+   zeros. */
+void temporary_clean(struct temporary *temporary, int64_t now_ms);
 
 /* Whether process PID, which has ended, was started here. */
 bool temporary_note_exit(struct temporary *temporary, pid_t pid);
 
-/* Removes the folder, for LIMIT_TEMPORARY_END_MS at most; the next supervisor
-   removes the rest. Does nothing to one that is all zeros. */
-void temporary_close(struct temporary *temporary);
+/* Removes the folder, until LIMIT_TEMPORARY_END_MS after NOW_MS; the next
+   supervisor removes the rest. Does nothing to one that is all zeros. */
+void temporary_close(struct temporary *temporary, int64_t now_ms);
 
-/* Removes from the common folder PARENT, until UNTIL_MS (monotonic, in
-   milliseconds), the folders of supervisors that no longer run. */
+/* Removes from the common folder PARENT, until UNTIL_MS, the folders of
+ * supervisors that no longer run. */
 void temporary_sweep(int parent, int64_t until_ms);
 
 #endif

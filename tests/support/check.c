@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -34,13 +35,14 @@ const char *__asan_default_options(void)
 #define EVERY_ONE 300
 
 static struct {
-    bool active;    /* allocations are counted and may fail */
-    size_t fail_at; /* number of the allocation that fails */
-    bool for_good;  /* all later ones fail, too */
-    size_t count;   /* allocations of this run */
-    bool failed;    /* one of them was made to fail */
-    long live;      /* allocated and not freed, in the whole program */
-    jmp_buf end;    /* of the run */
+    bool active;      /* allocations are counted and may fail */
+    size_t fail_at;   /* number of the allocation that fails */
+    bool for_good;    /* all later ones fail, too */
+    size_t count;     /* allocations of this run */
+    bool failed;      /* one of them was made to fail */
+    atomic_long live; /* allocated and not freed, in the whole program: threads
+                         free, too */
+    jmp_buf end;      /* of the run */
     struct CMUnitTest tests[MAX_TESTS];
 } oom;
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "supervisor/removal.h"
 #include "supervisor/temporary.h"
 #include "support/check.h"
@@ -38,7 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     folder_run("chmod -R u+rwX .");
     folder_remove();
     return unsetenv("TMPDIR");
@@ -114,7 +115,7 @@ static void temporary_folder_is_private(void **state)
     (void)snprintf(outer, sizeof outer, "%s/..", temporary.path);
     assert_int_equal(stat(outer, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     assert_int_equal(count(), 0);
     // what others could enter is closed to them, not used as it is
     assert_int_equal(chmod(common, 0777), 0);
@@ -140,12 +141,12 @@ static void temporary_folder_is_not_where_others_say(void **state)
         assert_int_equal(temporary.path[strlen(common)], '-');
         leave_behind("touch left");
         folder_run("test $(ls base | wc -l) = 3");
-        temporary_clean(&temporary);
+        temporary_clean(&temporary, temporary_now());
         assert_int_equal(waitpid(temporary.sweeper, NULL, 0),
                          temporary.sweeper);
         assert_true(temporary_note_exit(&temporary, temporary.sweeper));
         folder_run("test $(ls base | wc -l) = 2");
-        temporary_close(&temporary);
+        temporary_close(&temporary, temporary_now());
         folder_run("cd base && test -z \"$(ls ../home | grep -v kept)\" && "
                    "test $(ls | wc -l) = 1 && rm ecl-mcp-*");
     }
@@ -160,7 +161,7 @@ static void temporary_folder_needs_a_folder_to_be_in(void **state)
     assert_int_equal(setenv("TMPDIR", nowhere, 1), 0);
     open_temporary();
     assert_int_equal(strncmp(temporary.path, "/tmp/ecl-mcp-", 13), 0);
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     assert_int_equal(setenv("TMPDIR", "base", 1), 0); // relative
     open_temporary();
     assert_int_equal(strncmp(temporary.path, "/tmp/ecl-mcp-", 13), 0);
@@ -176,7 +177,7 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
     // the next supervisor does it, too
     leave_behind("touch x");
     open_temporary();
-    temporary_clean(&temporary);
+    temporary_clean(&temporary, temporary_now());
     assert_true(temporary.sweeper > 0);
     assert_int_equal(waitpid(temporary.sweeper, NULL, 0), temporary.sweeper);
     assert_true(temporary_note_exit(&temporary, temporary.sweeper));
@@ -195,14 +196,14 @@ static void temporary_folder_without_others_needs_no_sweeper(void **state)
     temporary_open(&others[1], &silent);
     open_temporary();
     folder_run("cd base/ecl-mcp-$(id -u) && touch other 0123");
-    temporary_clean(&temporary);
+    temporary_clean(&temporary, temporary_now());
     assert_int_equal(temporary.sweeper, 0);
     // among so many names, the sweeper looks
     folder_run("cd base/ecl-mcp-$(id -u) && seq 32 | xargs touch");
-    temporary_clean(&temporary);
+    temporary_clean(&temporary, temporary_now());
     assert_true(temporary.sweeper > 0);
-    temporary_close(&others[0]);
-    temporary_close(&others[1]);
+    temporary_close(&others[0], temporary_now());
+    temporary_close(&others[1], temporary_now());
 }
 
 static void temporary_folder_in_use_is_not_swept(void **state)
@@ -236,7 +237,7 @@ static void temporary_folder_full_of_traps_is_removed(void **state)
                "ln ../../../home/kept hard && mkfifo pipe a/pipe && touch "
                "a/b/c/f 'new\nline' -- -f && chmod 000 closed/inner && "
                "chmod 500 a/b && chmod 000 a closed .up-1");
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     assert_int_equal(count(), 0);
     folder_run("test -f home/kept");
 }
@@ -260,7 +261,7 @@ static void temporary_folder_of_any_depth_is_removed(void **state)
     }
     assert_int_equal(close(fd), 0);
     assert_true(removal_of_folder(temporary.parent, temporary.name, LATE));
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     assert_int_equal(count(), 0);
 }
 
@@ -273,6 +274,38 @@ static void removal_ends_in_time(void **state)
     run_inside("test -f one");
     assert_true(removal_of_folder(temporary.parent, "none", LATE));
     assert_true(removal_of_folder(temporary.parent, temporary.name, LATE));
+}
+
+/* Starts the sweeper at NOW_MS, and waits until it has ended. */
+static void clean(int64_t now_ms)
+{
+    open_temporary();
+    temporary_clean(&temporary, now_ms);
+    assert_true(temporary.sweeper > 0);
+    assert_int_equal(check_wait(temporary.sweeper), 0);
+    assert_true(temporary_note_exit(&temporary, temporary.sweeper));
+    temporary_close(&temporary, temporary_now());
+}
+
+/* Who began to remove folders as long ago as the limit is has no time left; who
+   does so later removes them. */
+static void temporary_folders_are_removed_in_time(void **state)
+{
+    int64_t end = temporary_now();
+
+    (void)state;
+    open_temporary();
+    run_inside("touch one");
+    temporary_close(&temporary, end - LIMIT_TEMPORARY_END_MS);
+    assert_int_equal(count(), 1);
+    clean(end - LIMIT_TEMPORARY_SWEEP_MS);
+    assert_int_equal(count(), 1);
+    clean(temporary_now());
+    assert_int_equal(count(), 0);
+    open_temporary();
+    run_inside("touch one");
+    temporary_close(&temporary, temporary_now());
+    assert_int_equal(count(), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -289,6 +322,7 @@ int main(void)
         TEST(temporary_folder_full_of_traps_is_removed),
         TEST(temporary_folder_of_any_depth_is_removed),
         TEST(removal_ends_in_time),
+        TEST(temporary_folders_are_removed_in_time),
     };
 
     return RUN_TESTS("temporary", tests);

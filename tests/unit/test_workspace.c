@@ -2,6 +2,7 @@
 /* Tests of workspace.c on a real folder: other processes change the files
    between two steps, which no transcript can time. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "host/disk.h"
 #include "host/workspace.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -305,6 +307,42 @@ static void workspace_reads_again(void **state)
         FILES_MISSING);
 }
 
+/* Replaces a file of SIZE bytes. Whether a thread frees them; if WAITS, it is
+   waited for. */
+static bool is_freed_by_a_thread(size_t size, bool waits)
+{
+    struct files_content content;
+    char command[60];
+    int ends[2];
+
+    (void)snprintf(command, sizeof command, "rm -f f && truncate -s %zu f",
+                   size);
+    folder_run(command);
+    content = read_it("f");
+    assert_int_equal(pipe(ends), 0);
+    disk_use_threads(ends[1]);
+    enum files_result result =
+        files.write(files.context, &arena, &content, STR("x"), &problem);
+    disk_use_threads(-1);
+    struct pollfd woken = {ends[0], POLLIN, 0};
+    // without memory for a thread, there is none
+    bool lost = waits && check_memory_is_back();
+    assert_true(poll(&woken, 1, waits && !lost ? 10000 : 0) >= 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    check_result(result, FILES_OK);
+    return woken.revents != 0;
+}
+
+/* What takes long to be freed is left to a thread. */
+static void workspace_does_not_wait_for_a_large_file_to_end(void **state)
+{
+    (void)state;
+    open_workspace();
+    assert_false(is_freed_by_a_thread(LIMIT_FREED - 1, false));
+    assert_memory(is_freed_by_a_thread(LIMIT_FREED, true));
+}
+
 static void workspace_needs_a_folder(void **state)
 {
     (void)state;
@@ -332,6 +370,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_bounds_what_it_reads, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            workspace_does_not_wait_for_a_large_file_to_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workspace_needs_a_folder, set_up,
                                         tear_down),
     };
