@@ -77,10 +77,11 @@ used, and :REMARKS, a list of strings that say why not more.")
 
 ;;; Files that both sides know
 
-(defun scout-file (key type)
+(defun scout-file (key &optional type)
   "Returns the name of the file of TYPE for the C code with KEY: CLAIM, which
-exists when an object was begun, and which its maker keeps open; C; and O, the object."
-  (coerce (format nil "~a~a.~a" (scout-folder *scout*) key type)
+exists when an object was begun, and which its maker keeps open; C; D, what that
+includes; and O, the object. Without TYPE, the beginning of all these names."
+  (coerce (format nil "~a~a~@[.~a~]" (scout-folder *scout*) key type)
           'simple-base-string))
 
 (defun remark (control &rest arguments)
@@ -169,6 +170,9 @@ at it. True on success."
                 ((not (job-ended-p key))
                  (end-scout)
                  (remark "the C compiler did not end"))
+                ((and (file-kind (scout-file key "o"))
+                      (not (object-current-p (scout-file key))))
+                 (remark "a file that the C code includes has changed"))
                 ((take-file (scout-file key "o")
                             (coerce output 'simple-base-string))
                  (incf (scout-taken *scout*)))
@@ -185,6 +189,21 @@ at it. True on success."
                  (write-char character word)))
     (write-char #\' word)))
 
+(defun job-command (program arguments key)
+  "Returns a command for the shell that makes the object for KEY and, before that is
+there, a list of what its C code includes."
+  (let ((new (scout-file key "new")))
+    (coerce (name-bytes
+             (format nil "~{~a ~}&& mv ~a ~a"
+                     (mapcar #'shell-word
+                             (append (list program "-MD" "-MT" "o"
+                                           "-MF" (scout-file key "d"))
+                                     (with-files arguments
+                                       (scout-file key "c") new)))
+                     (shell-word new)
+                     (shell-word (scout-file key "o"))))
+            'simple-base-string)))
+
 (defun start-job (program arguments)
   "In the scout: has PROGRAM make with ARGUMENTS what the session will need."
   (let ((key (key-of-code program arguments))
@@ -195,22 +214,12 @@ at it. True on success."
     (when (>= (length (scout-jobs *scout*)) most)
       (wait-for-child (first (last (scout-jobs *scout*))))
       (setf (scout-jobs *scout*) (butlast (scout-jobs *scout*))))
-    (let ((claim (claim-file (scout-file key "claim")))
-          (code (scout-file key "c"))
-          (new (scout-file key "new")))
+    (let ((claim (claim-file (scout-file key "claim"))))
       (if (minusp claim)
           (remark "was begun already")
-          (let ((pid (if (write-c-code (without-type source) code)
-                         (spawn-shell
-                          (coerce (name-bytes
-                                   (format nil "~{~a ~}&& mv ~a ~a"
-                                           (mapcar #'shell-word
-                                                   (cons program
-                                                         (with-files arguments
-                                                           code new)))
-                                           (shell-word new)
-                                           (shell-word (scout-file key "o"))))
-                                  'simple-base-string))
+          (let ((pid (if (write-c-code (without-type source)
+                                       (scout-file key "c"))
+                         (spawn-shell (job-command program arguments key))
                          -1)))
             (close-descriptor claim)
             (if (plusp pid)
@@ -354,7 +363,7 @@ who has the lock of the cache makes one. Returns its name, or NIL."
                                          :defaults (pathname lock))))))
     (when root
       (abandon-scout)
-      (dolist (old (directory (concatenate 'string root "ahead-*/")))
+      (dolist (old (entries-like (concatenate 'string root "ahead-*/")))
         (delete-tree (native-namestring old)))
       (make-temporary-directory
        (coerce (concatenate 'string root "ahead-XXXXXX")

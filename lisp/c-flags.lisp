@@ -54,7 +54,7 @@ the headers."
 (defun surplus-files (pattern kept)
   "Returns the oldest files that fit PATTERN, without which there is room for one
 more of KEPT."
-  (nthcdr (1- kept) (sort (directory pattern) #'> :key #'file-time)))
+  (nthcdr (1- kept) (sort (entries-like pattern) #'> :key #'file-time)))
 
 (defun forget-old-headers (root)
   "Deletes precompiled headers in ROOT until there is room for one more."
@@ -118,10 +118,10 @@ made or not, or NIL when there is no place for it."
 (defun forget-interrupted (header)
   "Deletes what processes have left that were ended while they made HEADER or an
 object beside it. Whoever makes one has the lock."
-  (dolist (file (directory (format nil "~anew-*/"
-                                   (namestring (make-pathname
-                                                :name nil :type nil
-                                                :defaults header)))))
+  (dolist (file (entries-like (format nil "~anew-*/"
+                                      (namestring (make-pathname
+                                                   :name nil :type nil
+                                                   :defaults header)))))
     (delete-directory-and-files (namestring file))))
 
 (defun call-with-headers-lock (wait function)

@@ -268,11 +268,15 @@ name has a star cannot be the goal of such names: /tmp stays it."
                          (concatenate 'string directory "**/*.*"))))))
     (values)))
 
+(defun entries-like (pattern)
+  "Returns the files that fit PATTERN, links themselves instead of what they lead
+to: what is deleted then is in the folder of PATTERN."
+  (directory pattern :resolve-symlinks nil))
+
 (defun delete-directory-and-files (directory)
-  "Deletes DIRECTORY, whose name ends in a slash, and the files in it."
+  "Deletes DIRECTORY, a name, and all in it."
   (ignore-errors
-   (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
-   (si::rmdir directory)))
+   (delete-tree (coerce directory 'simple-base-string))))
 
 ;;; Code that stays live
 

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -21,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,6 +53,70 @@ static int ecl_mcp_leave_files(void)
     return 1;
 }
 
+/* Copies SIZE bytes at FROM to TO through a pipe, ENDS: what cannot be read, as
+   after the end of a file that has become shorter, is left out. */
+static void ecl_mcp_copy_memory(const int ends[2], char *to, const char *from,
+                                size_t size)
+{
+    enum { PART = 4096 }; // for which a pipe has room
+
+    for (size_t at = 0; at < size; at += PART) {
+        ssize_t n = write(ends[1], from + at, PART);
+
+        if (n > 0 && read(ends[0], to + at, (size_t)n) != n)
+            return;
+    }
+}
+
+/* Replaces SIZE bytes at START, with the rights in MODE, by a copy. */
+static int ecl_mcp_own_part(const int ends[2], char *start, size_t size,
+                            const char *mode)
+{
+    int rights = (mode[0] == 'r' ? PROT_READ : 0) |
+                 (mode[1] == 'w' ? PROT_WRITE : 0) |
+                 (mode[2] == 'x' ? PROT_EXEC : 0);
+    char *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (copy == MAP_FAILED)
+        return 0;
+    if (rights & PROT_READ)
+        ecl_mcp_copy_memory(ends, copy, start, size);
+    return mprotect(copy, size, rights) == 0 &&
+           mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, start) !=
+               MAP_FAILED;
+}
+
+/* Makes the memory that this process shares with files and other processes its
+   own, with what is in it now. False when that is too much, or not possible. */
+static int ecl_mcp_own_memory(void)
+{
+    enum { MOST = 256 << 20 };
+    FILE *maps = fopen(\"/proc/self/maps\", \"re\");
+    char *line = NULL;
+    size_t room = 0;
+    size_t all = 0;
+    int ends[2] = {-1, -1};
+    int done = maps && pipe2(ends, O_CLOEXEC) == 0;
+
+    while (done && getline(&line, &room, maps) > 0) {
+        size_t start;
+        size_t end;
+        char mode[5];
+
+        if (sscanf(line, \"%zx-%zx %4s\", &start, &end, mode) != 3 ||
+            mode[3] != 's')
+            continue;
+        all += end - start;
+        done = all <= MOST &&
+               ecl_mcp_own_part(ends, (char *)start, end - start, mode);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return done; // descriptors are closed with the others
+}
+
 /* A copy in a group of its own, which ends with the thread that makes it, and
    after SECONDS in any case. */
 static int ecl_mcp_fork_scout(int seconds)
@@ -71,7 +136,7 @@ static int ecl_mcp_fork_scout(int seconds)
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGALRM, SIG_DFL);
     (void)alarm((unsigned)seconds);
-    if (!ecl_mcp_leave_files())
+    if (!ecl_mcp_own_memory() || !ecl_mcp_leave_files())
         _exit(1);
     return 0;
 }
@@ -103,8 +168,9 @@ static int ecl_mcp_running(void)
 
 (defun fork-scout (seconds)
   "Copies this process, as FORK-PROCESS does. The copy is in a process group of
-its own, all of its descriptors lead nowhere, and it ends after SECONDS. Returns 0
-in the copy, the process id of the copy in the original, or -1 on failure."
+its own, shares no memory, all of its descriptors lead nowhere, and it ends after
+SECONDS. Returns 0 in the copy, the process id of the copy in the original, or -1
+on failure."
   (ffi:c-inline (seconds) (:int) :int "ecl_mcp_fork_scout(#0)" :one-liner t))
 
 (defun kill-group (pid)
@@ -261,6 +327,13 @@ static const uint32_t ecl_mcp_commands[] = {
         ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
         ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
 
+/* Requests of ioctl that are allowed: about terminals, and of a descriptor. Others
+   change files that are open for reading only. */
+static const uint32_t ecl_mcp_requests[] = {
+    TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX,
+    0x802c542a, // TCGETS2
+};
+
 /* LANDLOCK is its version. */
 static int ecl_mcp_filter(int landlock)
 {
@@ -268,7 +341,8 @@ static int ecl_mcp_filter(int landlock)
     enum {
         N = sizeof ecl_mcp_refused / sizeof *ecl_mcp_refused,
         COMMANDS = sizeof ecl_mcp_commands / sizeof *ecl_mcp_commands,
-        ROOM = 64
+        REQUESTS = sizeof ecl_mcp_requests / sizeof *ecl_mcp_requests,
+        ROOM = 96
     };
     const uint32_t own = (uint32_t)getpid();
     const struct sock_filter first[] = {
@@ -287,7 +361,7 @@ static int ecl_mcp_filter(int landlock)
         ECL_MCP_UNLESS_OWN(SYS_tkill, own),
         ECL_MCP_UNLESS_OWN(SYS_tgkill, own),
     };
-    struct sock_filter steps[2 * (N + COMMANDS) + ROOM];
+    struct sock_filter steps[2 * (N + COMMANDS + REQUESTS) + ROOM];
     // the last three are 18 steps; programs that fail send themselves signals
     unsigned short n = sizeof first / sizeof *first - (landlock >= 6 ? 18 : 0);
     struct sock_fprog program;
@@ -297,6 +371,13 @@ static int ecl_mcp_filter(int landlock)
         steps[n++] = ECL_MCP_IF(BPF_JEQ, ecl_mcp_refused[i], 0, 1);
         steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM);
     }
+    steps[n++] = ECL_MCP_IF(BPF_JEQ, SYS_ioctl, 0, 2 * REQUESTS + 2);
+    steps[n++] = ECL_MCP_LOAD(args[1]);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        steps[n++] = ECL_MCP_IF(BPF_JEQ, ecl_mcp_requests[i], 0, 1);
+        steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ALLOW);
+    }
+    steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | ENOTTY);
     steps[n++] = ECL_MCP_IF(BPF_JEQ, SYS_fcntl, 1, 0);
     steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ALLOW);
     steps[n++] = ECL_MCP_LOAD(args[1]);
@@ -358,16 +439,6 @@ static int ecl_mcp_is_claimed(const char *name)
     return claimed;
 }
 
-static int ecl_mcp_remove(const char *path, const struct stat *status, int type,
-                          struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    (void)remove(path); // what stays goes with the next scout
-    return 0;
-}
-
 /* Makes FROM the file TO, as if it had been written now. */
 static int ecl_mcp_take(const char *from, const char *to)
 {
@@ -397,10 +468,3 @@ success."
                 "ecl_mcp_take((const char *)(#0)->base_string.self,
                               (const char *)(#1)->base_string.self)"
                 :one-liner t))
-
-(defun delete-tree (folder)
-  "Deletes FOLDER, a simple base string, and all in it. Links are not followed."
-  (ffi:c-inline (folder) (:object) :void
-                "nftw((const char *)(#0)->base_string.self, ecl_mcp_remove, 16,
-                      FTW_DEPTH | FTW_PHYS);"
-                :one-liner nil))

@@ -118,7 +118,7 @@ static int ecl_mcp_knows_file(const struct ecl_mcp_code *code)
                                         \"__DATE__\", \"__TIME__\",
                                         \"__TIMESTAMP__\", \"__has_include\",
                                         \"__INCLUDE_LEVEL__\",
-                                        \"assert(\"};
+                                        \"assert(\", \"incbin\"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(code->bytes, names[i]))
@@ -223,3 +223,67 @@ strings. True on success."
         ecl_mcp_write(&code, (const char *)(#1)->base_string.self);
     ecl_mcp_free_code(&code);
   }" :one-liner nil))
+
+(ffi:clines "
+/* Takes the next name off the list at *P, which a C compiler has written for make,
+   and returns it, in place; NULL at the end. */
+static char *ecl_mcp_next_file(char **p)
+{
+    char *from = *p;
+    char *to;
+    char *name;
+
+    while (strchr(\" \\t\\n\", *from) ? *from : *from == '\\\\' && from[1] == '\\n')
+        from++;
+    name = to = from;
+    while (*from && !strchr(\" \\t\\n\", *from)) {
+        if (*from == '\\\\' && from[1] && strchr(\" \\t#\", from[1]))
+            from++;
+        else if (*from == '$' && from[1] == '$')
+            from++;
+        *to++ = *from++;
+    }
+    *p = *from ? from + 1 : from;
+    *to = '\\0';
+    return *name ? name : NULL;
+}
+
+static int ecl_mcp_is_older(const struct stat *one, const struct stat *other)
+{
+    return one->st_ctim.tv_sec != other->st_ctim.tv_sec
+               ? one->st_ctim.tv_sec < other->st_ctim.tv_sec
+               : one->st_ctim.tv_nsec < other->st_ctim.tv_nsec;
+}
+
+/* Whether all files that STEM.d lists, but for STEM.c, are as they were when
+   STEM.claim was made. */
+static int ecl_mcp_is_current(const char *stem)
+{
+    struct ecl_mcp_text list = ecl_mcp_read(stem, \"d\");
+    size_t n = strlen(stem);
+    char *p = list.bytes ? strchr(list.bytes, ':') : NULL;
+    char claim[PATH_MAX];
+    struct stat begun;
+    struct stat status;
+    const char *name;
+    int current;
+
+    (void)snprintf(claim, sizeof claim, \"%s.claim\", stem);
+    current = p && stat(claim, &begun) == 0;
+    if (p)
+        p++;
+    while (current && (name = ecl_mcp_next_file(&p)))
+        current = (strncmp(name, stem, n) == 0 && strcmp(name + n, \".c\") == 0) ||
+                  (stat(name, &status) == 0 &&
+                   ecl_mcp_is_older(&status, &begun));
+    free(list.bytes);
+    return current;
+}
+")
+
+(defun object-current-p (stem)
+  "True when nothing that the C code in the file STEM, a simple base string without
+its type, includes has changed since its object was begun."
+  (ffi:c-inline (stem) (:object) :bool
+                "ecl_mcp_is_current((const char *)(#0)->base_string.self)"
+                :one-liner t))

@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,3 +216,36 @@ Otherwise there is no file: ECL does not say what a full disk has not taken."
            t)
           (t (ignore-errors (delete-file file))
              nil))))
+
+(ffi:clines "
+static int ecl_mcp_remove(const char *path, const struct stat *status, int type,
+                          struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    (void)remove(path); // what cannot be removed stays
+    return 0;
+}
+
+/* Without the slash at the end of its name: with it, a link would be what it
+   leads to. */
+static void ecl_mcp_delete_tree(const char *folder)
+{
+    char name[PATH_MAX];
+    int n = snprintf(name, sizeof name, \"%s\", folder);
+
+    if (n < 0 || (size_t)n >= sizeof name)
+        return;
+    while (n > 1 && name[n - 1] == '/')
+        name[--n] = '\\0';
+    (void)nftw(name, ecl_mcp_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+")
+
+(defun delete-tree (folder)
+  "Deletes FOLDER, a simple base string, and all in it. Links are deleted, and not
+what they lead to."
+  (ffi:c-inline (folder) (:object) :void
+                "ecl_mcp_delete_tree((const char *)(#0)->base_string.self);"
+                :one-liner nil))

@@ -374,8 +374,8 @@ start the compiler, and stays so until it is woken."
 
 (defun forget-dead-jobs ()
   "Deletes the files of jobs whose processes have died."
-  (dolist (directory (directory (format nil "~a/ecl-mcp-native-*/"
-                                        (temporary-directory))))
+  (dolist (directory (entries-like (format nil "~a/ecl-mcp-native-*/"
+                                           (temporary-directory))))
     (let* ((name (first (last (pathname-directory directory))))
            (number (parse-integer name :start (length "ecl-mcp-native-")
                                        :junk-allowed t)))
