@@ -32,6 +32,7 @@ static struct tier {
     cl_object prepare;
     cl_object run;
     cl_object abandon;
+    cl_object own_locks;
     cl_object finish;
     cl_object version;
     cl_object state;
@@ -433,9 +434,10 @@ void tier_end_call(void)
 /* --- Copies ------------------------------------------------------------- */
 
 /* This copy was woken; what is compiled belongs to another process, and so does
-   what the supervisor knows. */
+   what the supervisor knows. But locks that its thread held are held by it. */
 static void begin_anew(struct connection *connection)
 {
+    (void)call_lisp(tier.own_locks, NULL);
     if (tier.self != 0)
         (void)call_lisp(tier.abandon, NULL); // there was a job at some time
     forget_result(connection);
@@ -458,6 +460,7 @@ void tier_prepare(void)
     tier.prepare = find("PREPARE-JOB");
     tier.run = find("RUN-JOB");
     tier.abandon = find("ABANDON-JOB");
+    tier.own_locks = find("OWN-LOCKS-AGAIN");
     tier.finish = find("FINISH-JOB");
     tier.version = find("INTERPRETED-VERSION");
     tier.state = find("NATIVE-STATE");

@@ -165,7 +165,9 @@ CLOSE-LOCK-FILE, or -1."
   (close-descriptor descriptor))
 
 (defun abandon-locks ()
-  "Closes the lock files of this thread, which will run no cleanup form."
+  "Closes the lock files of this thread, which will run no cleanup form, and lets
+others compile."
+  (give-lock-up (compile-lock))
   (loop for (descriptor . thread) in *lock-descriptors*
         when (eq thread (current-thread))
           do (close-lock-file descriptor)))

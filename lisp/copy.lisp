@@ -13,6 +13,7 @@
 process, with status 0 if FUNCTION has returned."
   (let ((status 1))
     (setf *freezes* nil)
+    (own-lock-again (compile-lock))
     (unwind-protect
          (let ((stream (make-descriptor-stream descriptor :output)))
            (funcall function stream)

@@ -209,6 +209,15 @@ before any code can start others. True in a process that was not known."
   (mp:with-lock (lock)
     (funcall function)))
 
+(defun compile-lock ()
+  "Returns the lock that ECL holds while it compiles a file or a form."
+  mp:+load-compile-lock+)
+
+(defun give-lock-up (lock)
+  "Gives LOCK up, as often as the calling thread has taken it."
+  (loop while (eq (mp:lock-owner lock) (current-thread))
+        do (mp:giveup-lock lock)))
+
 ;;; Replacing functions of the system
 
 (defmacro without-package-locks (&body body)

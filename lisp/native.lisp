@@ -339,19 +339,22 @@ MILLISECONDS."
 #if ECL_VERSION_NUMBER >= 230909 && defined(__GLIBC__)
 #define ECL_MCP_LOCKS_HAVE_OWNERS
 
-static void GC_CALLBACK ecl_mcp_own_lock(void *object, size_t size,
-                                         void *thread)
+static void ecl_mcp_own_lock(cl_object lock, cl_object thread)
 {
-    cl_object o = object;
+    if (lock->d.t == t_lock && lock->lock.owner == thread)
+        lock->lock.mutex.__data.__owner = gettid();
+}
 
-    if (size >= sizeof(struct ecl_lock) && o->d.t == t_lock &&
-        o->lock.owner == (cl_object)thread)
-        o->lock.mutex.__data.__owner = gettid();
+static void GC_CALLBACK ecl_mcp_own_found(void *object, size_t size,
+                                          void *thread)
+{
+    if (size >= sizeof(struct ecl_lock))
+        ecl_mcp_own_lock(object, thread);
 }
 
 static void *ecl_mcp_own_locks(void *thread)
 {
-    GC_enumerate_reachable_objects_inner(ecl_mcp_own_lock, thread);
+    GC_enumerate_reachable_objects_inner(ecl_mcp_own_found, thread);
     return NULL;
 }
 #endif
@@ -365,6 +368,17 @@ threads by numbers of the system: they are others in the copy."
 #ifdef ECL_MCP_LOCKS_HAVE_OWNERS
     GC_gcollect(); /* only what it has seen is enumerated */
     GC_call_with_alloc_lock(ecl_mcp_own_locks, ecl_process_env()->own_process);
+#endif
+  }" :one-liner nil))
+
+(defun own-lock-again (lock)
+  "Does that for LOCK alone, for copies that hardly live longer than it takes to
+find all."
+  (ffi:c-inline (lock) (:object) :void "{
+#ifdef ECL_MCP_LOCKS_HAVE_OWNERS
+    ecl_mcp_own_lock(#0, ecl_process_env()->own_process);
+#else
+    (void)#0;
 #endif
   }" :one-liner nil))
 

@@ -283,6 +283,7 @@ what the running replay says."
 (defun replay-asked ()
   "In a copy of a checkpoint: does what it is asked. Returns only if that becomes
 the session."
+  (own-locks-again)
   (setf *asked* (what-is-asked))
   (destructuring-bind (time-limit &rest arguments) *asked*
     (when (plusp time-limit)

@@ -469,6 +469,7 @@ URGENT, it has the processor as often as others."
               (folder (temporary-directory))
               (job *job*))
          (limit-process +job-seconds+)
+         (own-lock-again (compile-lock))
          (unless urgent
            (work-in-background))
          (set-environment "TMPDIR" (job-directory job))
