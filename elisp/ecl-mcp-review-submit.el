@@ -466,5 +466,26 @@ If some are open or stale, ask first."
   (or (ecl-mcp-review--history review)
       (cl-some #'buffer-live-p (ecl-mcp-review--edits review))))
 
+;;;; What came of it
+
+(defun ecl-mcp-review--failure (text)
+  "The line of TEXT, an answer about a change, that says what was not made."
+  (let ((lines (split-string text "\n" t)))
+    (if (and (equal (car lines) "ERROR") (cdr lines))
+        (cadr lines)
+      (car lines))))
+
+(defun ecl-mcp-review-called (line _connection)
+  "Tell the user if a change that they have approved was not made, or not all.
+LINE, of the log, is about the call.  The core changes files that no buffer has."
+  (let ((text (alist-get 'text line)))
+    (when (and (stringp text)
+               (equal (alist-get 'level line) "dangerous")
+               (equal (alist-get 'by line) "human in the editor")
+               (or (equal (alist-get 'outcome line) "error")
+                   (string-match-p "^hunk [0-9]+: stale" text)))
+      (ecl-mcp--report "%s: %s" (ecl-mcp--visible (alist-get 'tool line))
+                       (ecl-mcp--visible (ecl-mcp-review--failure text))))))
+
 (provide 'ecl-mcp-review-submit)
 ;;; ecl-mcp-review-submit.el ends here

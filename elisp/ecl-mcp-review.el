@@ -443,7 +443,8 @@ may be a list of properties of several files; then the result is a list."
         ecl-mcp-unsaved-function #'ecl-mcp-visit-unsaved
         ecl-mcp-permissions-apply-function #'ecl-mcp-review-grant-apply)
   (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
-  (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
+  (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called)
+  (add-hook 'ecl-mcp-called-functions #'ecl-mcp-review-called))
 
 (defun ecl-mcp-review-deactivate ()
   "Undo `ecl-mcp-review-activate'."
@@ -451,7 +452,8 @@ may be a list of properties of several files; then the result is a list."
         ecl-mcp-unsaved-function nil
         ecl-mcp-permissions-apply-function nil)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
-  (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
+  (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called)
+  (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-review-called))
 
 ;;;; The mode
 

@@ -301,10 +301,11 @@ static enum files_result find_old(const struct location *location, int parent,
         return errno == ENOENT ? FILES_OK : location_fail(location, errno);
     if (!S_ISREG(info->st_mode))
         return location_changed(location);
-    if ((info->st_mode & 0222) == 0 ||
-        faccessat(parent, last, W_OK, AT_EACCESS) < 0)
+    if ((info->st_mode & 0222) == 0)
         return location_refuse(location, FILES_FAILED,
                                "the file is read-only.");
+    if (faccessat(parent, last, W_OK, AT_EACCESS) < 0)
+        return location_fail(location, errno);
     *old = info;
     return FILES_OK;
 }

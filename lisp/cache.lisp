@@ -41,6 +41,30 @@ it stays live."
 (defvar *compile-file* nil
   "The function COMPILE-FILE of ECL.")
 
+(defun intermediate-files (input &key output-file &allow-other-keys)
+  "Returns the names of the files that COMPILE-FILE, with these arguments, writes
+on the way to its output, and of one output."
+  (let ((output (if (member output-file '(nil t)) input output-file)))
+    (loop for type in '("c" "eclh" "data" "o")
+          for name = (native-namestring
+                      (make-pathname :type type :version nil
+                                     :defaults (merge-pathnames output)))
+          when name
+            collect name)))
+
+(defun call-leaving-nothing (files function)
+  "Returns what FUNCTION returns, which compiles a file. If that fails, deletes
+those of FILES, names, that it has made: ECL deletes them only on success. The
+scout needs them: its C compilers are running then."
+  (let ((new (remove-if #'file-kind files))
+        (values '()))
+    (unwind-protect (setf values (multiple-value-list (funcall function)))
+      (unless (or (first values) *scouting*)
+        (dolist (file new)
+          (when (eq :file (file-kind file))
+            (ignore-errors (delete-file file))))))
+    (values-list values)))
+
 (defun compile-file-by-policy (input &rest options)
   "Replaces the standard function COMPILE-FILE: compiles the file INPUT with the
 policy that it has."
@@ -49,7 +73,11 @@ policy that it has."
     (install-compile-file))
   (call-compiling-file (ignore-errors
                         (live-file-p (truename (merge-pathnames input))))
-                       (lambda () (apply *compile-file* input options))))
+                       (lambda ()
+                         (call-leaving-nothing
+                          (ignore-errors
+                           (apply #'intermediate-files input options))
+                          (lambda () (apply *compile-file* input options))))))
 
 (defun install-compile-file ()
   "Replaces COMPILE-FILE with our function. To be called again whenever the

@@ -84,12 +84,26 @@ the form of ENTRY."
           (shorten (compiler-text condition) +warning-characters+)
           (apply #'place-label entry)))
 
+(defun wrapped-condition (condition)
+  "Returns what CONDITION, an error of the compiler, wraps, or NIL."
+  (and (typep condition 'simple-condition)
+       (first (simple-condition-format-arguments condition))))
+
+(defun file-failure-text (condition)
+  "Returns the message about the file that the compiler cannot read or write, if
+CONDITION, of the compiler, wraps that, or NIL."
+  (let ((wrapped (wrapped-condition condition)))
+    (typecase wrapped
+      ((or reader-error end-of-file) nil)
+      ((or file-error stream-error) (message-text wrapped)))))
+
 (defun raw-compiler-text (condition)
   "Returns the message of CONDITION, with the compiler's line breaks but without
 the place that it puts first."
   (let ((control (and (typep condition 'simple-condition)
                       (simple-condition-format-control condition))))
-    (or (and (stringp control)
+    (or (file-failure-text condition)
+        (and (stringp control)
              (string/= control "")
              (values
               (call-printing

@@ -299,7 +299,8 @@ source files, which would replace ours."
     (around "PERFORM"
             (lambda (arguments call-next)
               (case (source-action (first arguments) (second arguments))
-                (:compile (call-compiling arguments call-next))
+                (:compile (call-removing-outputs
+                           (lambda () (call-compiling arguments call-next))))
                 (:load (call-loading-component arguments call-next))
                 (t (funcall call-next)))))))
 

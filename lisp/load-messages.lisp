@@ -260,8 +260,7 @@ or NIL."
 (defun reading-failure (condition)
   "Returns the condition of the reader that CONDITION, an error of the compiler,
 wraps, or NIL."
-  (let ((wrapped (and (typep condition 'simple-condition)
-                      (first (simple-condition-format-arguments condition)))))
+  (let ((wrapped (wrapped-condition condition)))
     (and (typep wrapped '(or reader-error end-of-file))
          wrapped)))
 
@@ -275,6 +274,15 @@ a form."
           (line-in-file file (or start 0))
           (describe-unfinished text scan)
           nil)))
+
+(defun compiled-file-text (condition)
+  "Returns the message of CONDITION, an error of the compiler, if that cannot read
+or write a file, or NIL."
+  (let ((text (file-failure-text condition))
+        (root (cache-root)))
+    (and text
+         (format nil "~a~@[ Compiled files go to ~a.~]" (one-line text)
+                 (and root (native-namestring root))))))
 
 (defun error-parts (condition file)
   "Returns a list about CONDITION, an error of the compiler in FILE: a label, the
@@ -296,6 +304,7 @@ line or NIL, the message, and the form or NIL."
                  (line-in-file file (or (compiler-message-position condition)
                                         (compiler-position)))
                  (or (c-compiler-text condition)
+                     (compiled-file-text condition)
                      (compiler-text condition))
                  (top-level-form condition))))))
 

@@ -47,6 +47,31 @@ NEEDED-BY needs, and which name is near."
        (call-with-scout (first arguments) call-next)))
     (follow-files)))
 
+(defvar *temporary-outputs* nil
+  "The files that UIOP has named since a file is being compiled, to be renamed when
+that succeeds.")
+
+(defun follow-temporary-outputs ()
+  "Notes the files that UIOP makes to be renamed: when a file does not compile, it
+forgets them."
+  (let* ((name (find-symbol "TMPIZE-PATHNAME" "UIOP"))
+         (original (and name (fboundp name) (fdefinition name))))
+    (when original
+      (replace-function name
+                        (lambda (&rest arguments)
+                          (let ((file (apply original arguments)))
+                            (push file *temporary-outputs*)
+                            file))))))
+
+(defun call-removing-outputs (function)
+  "Calls FUNCTION, which compiles a file, and removes what UIOP has forgotten."
+  (let ((*temporary-outputs* '()))
+    (unwind-protect (funcall function)
+      (dolist (file *temporary-outputs*)
+        (ignore-errors
+         (when (probe-file file)
+           (delete-file file)))))))
+
 (defvar *compiling-since* nil
   "When the last line said which file of a system is being compiled, or NIL.")
 
@@ -127,6 +152,7 @@ that takes minutes and may fail."
            (symbol-value (library-symbol "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*"
                                          "ASDF")))
   (use-own-cache)
+  (follow-temporary-outputs)
   (follow-operate)
   (follow-test-op))
 

@@ -159,6 +159,23 @@ error."
            (reason (and folder (open-failure file folder))))
       (and reason (format nil "Cannot open ~s: ~a." file reason)))))
 
+(defun file-stream-text (condition)
+  "Returns the message of one of ECL's own errors of reading or writing a file, or
+NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
+  (let* ((stream (ignore-errors (stream-error-stream condition)))
+         (file (and (typep stream 'file-stream)
+                    (ignore-errors (native-namestring (pathname stream)))))
+         (text (reported-text condition))
+         (mark "C library explanation: ")
+         (reason (and text
+                      (eql 0 (search "C operation (" text))
+                      (search mark text))))
+    (when reason
+      (format nil "Cannot ~:[write~;read~] ~:[a file~;~:*~s~]: ~a"
+              (search "read" text :end2 reason)
+              file
+              (subseq text (+ reason (length mark)))))))
+
 (defun missing-package (condition)
   "Returns the name of the package that CONDITION, of the reader, misses, or NIL."
   (when (typep condition 'simple-condition)
@@ -219,7 +236,8 @@ says of the last one in this evaluation."
         (reader-error
          (multiple-value-bind (text position) (reader-error-text condition)
            (and text (format nil "~@[Reader error at position ~d: ~]~a"
-                             position text)))))
+                             position text))))
+        (stream-error (file-stream-text condition)))
       (missing-package-text condition)
       (reported-text condition)
       (format nil "Condition ~a was signalled.~@[~a~]"

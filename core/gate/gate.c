@@ -79,12 +79,13 @@ static enum status refuse(struct gate_step *t, const char *by, struct str text)
     return fail(t, "REFUSED", text);
 }
 
-/* BECAUSE: why the call needs an approval. */
+/* BECAUSE: why the call needs an approval; BY_RULE: a rule is why. */
 static enum status refuse_without_approver(struct gate_step *t,
-                                           struct str because)
+                                           struct str because, bool by_rule)
 {
-    return refuse(t, APPROVAL_BY_NOBODY,
-                  refusal_no_approver(t->arena, t->call->tool, because));
+    return refuse(
+        t, APPROVAL_BY_NOBODY,
+        refusal_no_approver(t->arena, t->call->tool, because, by_rule));
 }
 
 static enum status refuse_by_rule(struct gate_step *t, struct str rule)
@@ -295,8 +296,10 @@ static enum status decide_by_question(struct gate_step *t, struct str rule)
     if (can_ask(t))
         return ask(t, false);
     return refuse_without_approver(
-        t, arena_printf(t->arena, "the user's rule \"%.*s\" says that it",
-                        STR_ARG(rule)));
+        t,
+        arena_printf(t->arena, "the user's rule \"%.*s\" says that it",
+                     STR_ARG(rule)),
+        true);
 }
 
 static enum status decide_by_level(struct gate_step *t)
@@ -309,7 +312,7 @@ static enum status decide_by_level(struct gate_step *t)
         return run_allowed(t, APPROVAL_BY_GRANT);
     if (can_ask(t))
         return ask(t, true);
-    return refuse_without_approver(t, STR("it is a dangerous tool and"));
+    return refuse_without_approver(t, STR("it is a dangerous tool and"), false);
 }
 
 static enum status decide(struct gate_step *t)

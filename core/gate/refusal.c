@@ -5,14 +5,16 @@
 #include "base/limits.h"
 
 struct str refusal_no_approver(struct arena *arena, const struct tool *tool,
-                               struct str because)
+                               struct str because, bool by_rule)
 {
     return arena_printf(arena,
                         "%s was not run: %.*s needs an approval, but this "
                         "client cannot ask its user. Use a client with MCP "
-                        "elicitation, or have the user start ecl-mcp with "
-                        "--allow %s or run M-x ecl-mcp in Emacs.",
-                        tool->name, STR_ARG(because), tool->name);
+                        "elicitation, or have the user %s%s%srun M-x ecl-mcp "
+                        "in Emacs.",
+                        tool->name, STR_ARG(because),
+                        by_rule ? "" : "start ecl-mcp with --allow ",
+                        by_rule ? "" : tool->name, by_rule ? "" : " or ");
 }
 
 struct str refusal_no_editor(struct arena *arena, const struct tool *tool)

@@ -5,6 +5,7 @@
 #ifndef GATE_REFUSAL_H
 #define GATE_REFUSAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -13,9 +14,10 @@
 #include "gate/tool.h"
 
 /* Nobody can be asked. BECAUSE says why TOOL needs an approval: the words
-   before "needs an approval". */
+   before "needs an approval". BY_RULE: a rule says so, which no rule that
+   allows the tool would change. */
 struct str refusal_no_approver(struct arena *arena, const struct tool *tool,
-                               struct str because);
+                               struct str because, bool by_rule);
 
 /* The editor was asked and does not answer, and nobody else can be asked. */
 struct str refusal_no_editor(struct arena *arena, const struct tool *tool);

@@ -482,6 +482,31 @@ hunk 2: applied after the user edited it
                       (string-replace "line 11\n" "mine\n"
                                       (test-apply-numbers 1 40))))))))
 
+(ert-deftest ecl-mcp-review-server-says-what-was-not-made ()
+  "The user reads it when the core could not make a change that they accepted."
+  (test-server-with
+    (let* ((file (test-server-file "s.txt" (test-apply-numbers 1 40)))
+           (said '())
+           (id (test-server-call
+                "propose-file-edit" :path "s.txt"
+                :edits (vector '((old . "line 10\n") (new . "ten\n"))
+                               '((old . "line 30\n") (new . "thirty\n"))))))
+      (test-server-review id)
+      (ecl-mcp-review-accept-all)
+      (with-temp-file file
+        (insert (string-replace "line 11\n" "mine\n" (test-apply-numbers 1 40))))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args)
+                   (push (apply #'format-message format args) said))))
+        (ecl-mcp-review-submit)
+        (should (string-match-p "^hunk 1: stale"
+                                (test-server-text (test-server-result id))))
+        (ecl-mcp-test-await
+         "the message"
+         (lambda ()
+           (member "ecl-mcp: propose-file-edit: PARTIAL: 1 of 2 hunks applied to s.txt"
+                   said)))))))
+
 (ert-deftest ecl-mcp-review-server-cancelled ()
   (test-server-with
     (test-server-file "c.txt" "a\n")

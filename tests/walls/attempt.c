@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,9 @@ enum { SECONDS = 5 };
 /* The exit status of a process whose line is wrong. Others are error
    numbers. */
 enum { WRONG_LINE = 200 };
+
+/* Bytes of the first version of struct sched_attr. */
+enum { SCHEDULE = 48 };
 
 static char zeros[65536];
 
@@ -59,6 +63,16 @@ static long numbers(const char *list, size_t size)
     return (long)buffer;
 }
 
+/* A buffer with the scheduling attributes of this process, which it may give to
+   others of its user whatever its priority. */
+static long own_schedule(void)
+{
+    static char buffer[SCHEDULE];
+
+    (void)syscall(SYS_sched_getattr, 0, buffer, SCHEDULE, 0);
+    return (long)buffer;
+}
+
 /* The value of an argument, see README.md. */
 static long argument(char *word)
 {
@@ -83,6 +97,10 @@ static long argument(char *word)
     }
     if (strcmp(word, "zeros") == 0)
         return (long)zeros;
+    if (strcmp(word, "nice") == 0)
+        return getpriority(PRIO_PROCESS, 0);
+    if (strcmp(word, "schedule") == 0)
+        return own_schedule();
     if (strncmp(word, "ints:", 5) == 0)
         return numbers(word + 5, 4);
     if (strncmp(word, "shorts:", 7) == 0)
