@@ -19,6 +19,7 @@
 #include <ecl/ecl.h>
 
 #include "base/limits.h"
+#include "image/interlude.h"
 
 /* Bytes of the line, and of the name of a place in code in it. */
 enum { LINE = 512, NAME = 200 };
@@ -107,6 +108,8 @@ static void note(int signal, siginfo_t *info, void *context)
         signal == SIGBUS ? &lisp_bus_error : &lisp_violation;
     uintptr_t stack = (uintptr_t)&lisp;
 
+    if (interlude_lets_write(info->si_addr, context))
+        return;
     if (!is_environment(info->si_addr)) {
         fault.within = is_within(stack) ? fault.within + 1 : 0;
         forget_address();
@@ -216,6 +219,7 @@ static void watch(int signal, struct sigaction *lisp)
 
 void fault_begin(void)
 {
+    interlude_prepare();
     watch(SIGSEGV, &lisp_violation);
     watch(SIGBUS, &lisp_bus_error);
     ecl_def_c_function(ecl_make_symbol("LAST-FAULT", "ECL-MCP"),

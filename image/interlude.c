@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "base/limits.h"
 
@@ -144,3 +145,72 @@ void interlude_handle(const struct sigaction *handler, int signal,
     handler->sa_sigaction(signal, info, context);
     interlude_end(env, &saved);
 }
+
+/* ECL's own C, where it binds a special variable, has interrupts off for a
+   single instruction, which writes to the environment. One that comes just then
+   makes that read-only, and ECL ends the evaluation, as for a fault in C. So
+   this instruction is executed as in a debugger, and then the environment is
+   read-only again: the next one turns interrupts on, and has to notice. */
+#ifdef __x86_64__
+
+/* The flag of the processor that has it trap behind an instruction. */
+enum { TRAP_FLAG = 0x100 };
+
+static __thread volatile sig_atomic_t writing;
+
+static void written(int signal, siginfo_t *info, void *context)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+    ucontext_t *user = context;
+
+    if (!writing || info->si_code != TRAP_TRACE) {
+        struct sigaction action = {.sa_handler = SIG_DFL};
+
+        (void)sigaction(signal, &action, NULL);
+        (void)raise(signal); // comes when this returns
+        return;
+    }
+    writing = false;
+    user->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    if (env->disable_interrupts != 0)
+        (void)mprotect(env, sizeof *env, PROT_READ);
+}
+
+void interlude_prepare(void)
+{
+    struct sigaction action = {.sa_sigaction = written, .sa_flags = SA_SIGINFO};
+
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(SIGTRAP, &action, NULL);
+}
+
+bool interlude_lets_write(const void *address, void *context)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+    ucontext_t *user = context;
+    uintptr_t at = (uintptr_t)address;
+
+    if (!env || at < (uintptr_t)(&env->disable_interrupts + 1) ||
+        at >= (uintptr_t)(env + 1) || env->disable_interrupts == 0 ||
+        env->interrupt_struct->pending_interrupt == ECL_NIL)
+        return false;
+    make_writable(env);
+    writing = true;
+    user->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+    return true;
+}
+
+#else
+
+void interlude_prepare(void)
+{
+}
+
+bool interlude_lets_write(const void *address, void *context)
+{
+    (void)address;
+    (void)context;
+    return false;
+}
+
+#endif

@@ -49,4 +49,11 @@ bool interlude_call(cl_env_ptr env, cl_object function);
 void interlude_handle(const struct sigaction *handler, int signal,
                       siginfo_t *info, void *context);
 
+/* Once, before INTERLUDE_LETS_WRITE. */
+void interlude_prepare(void);
+
+/* In a handler of a fault at ADDRESS: true when it may return, because code has
+   written to the environment in the one moment in which it must not. */
+bool interlude_lets_write(const void *address, void *context);
+
 #endif

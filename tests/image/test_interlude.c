@@ -25,6 +25,12 @@ static void handle(int signal, siginfo_t *info, void *context)
     interlude_handle(&lisp_interrupt, signal, info, context);
 }
 
+static void handle_fault(int signal, siginfo_t *info, void *context)
+{
+    if (!interlude_lets_write(info->si_addr, context))
+        lisp_fault.sa_sigaction(signal, info, context);
+}
+
 static cl_object evaluate(const char *code)
 {
     return cl_eval(ecl_read_from_cstring(code));
@@ -58,6 +64,7 @@ static void boot(void)
     (void)evaluate("(setf (fdefinition 'si::terminal-interrupt) #'other)");
     other = evaluate("#'other"); // which its symbol keeps
     counter = evaluate("#'count-call");
+    interlude_prepare();
     interlude_make_room(ecl_process_env());
 }
 
@@ -78,7 +85,10 @@ static struct moment in_middle(cl_env_ptr env)
 {
     struct moment moment = {evaluate("#'car"), env->big_register[0]};
 
-    (void)sigaction(SIGSEGV, &lisp_fault, NULL);
+    struct sigaction fault = lisp_fault;
+
+    fault.sa_sigaction = handle_fault;
+    (void)sigaction(SIGSEGV, &fault, NULL);
     ecl_bignum(moment.number)->_mp_size = 1;
     ecl_bignum(moment.number)->_mp_d[0] = 17;
     env->function = moment.function;
@@ -154,6 +164,27 @@ static void interrupt_that_waits_comes_before_an_interlude(void **state)
     assert_unchanged(env, moment);
 }
 
+#ifdef __x86_64__
+static void environment_is_written_while_an_interrupt_waits(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+    volatile cl_index *values = &env->nvalues;
+
+    (void)state;
+    env->disable_interrupts = 1;
+    for (int i = 0; i < 2; i++) {
+        (void)raise(SIGINT);
+        *values = 5;
+        *values = 2;
+        assert_int_equal(calls, 0);
+    }
+    env->disable_interrupts = 0;
+    assert_int_equal(calls, 2);
+    assert_unchanged(env, moment);
+}
+#endif
+
 static void without_room_nothing_is_called(void **state)
 {
     cl_env_ptr env = ecl_process_env();
@@ -192,6 +223,10 @@ int main(void)
         cmocka_unit_test_setup(several_interrupts_wait, begin),
         cmocka_unit_test_setup(interrupt_that_waits_comes_before_an_interlude,
                                begin),
+#ifdef __x86_64__
+        cmocka_unit_test_setup(environment_is_written_while_an_interrupt_waits,
+                               begin),
+#endif
         cmocka_unit_test_setup(without_room_nothing_is_called, begin),
         cmocka_unit_test_setup(room_for_variables_is_made, begin),
     };
