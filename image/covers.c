@@ -141,14 +141,27 @@ static void look(int workspace, const char *path, struct paths *folders,
     const struct dirent *entry;
     char inner[SANDBOX_PATH];
 
-    for (; folder && *left > 0 && (entry = readdir(folder)); (*left)--) {
-        if (strcmp(entry->d_name, GIT) == 0) {
+    while (folder && (entry = readdir(folder))) {
+        const char *name = entry->d_name;
+
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        if (*left == 0) {
+            covers->cut = "entries (LIMIT_COVERED_ENTRIES)";
+            break;
+        }
+        --*left;
+        if (strcmp(name, GIT) == 0) {
             if (covers->roots.n < LIMIT_COVERED_ROOTS)
                 paths_add(&covers->roots, path);
-        } else if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
-                   folders->n < LIMIT_COVERED_FOLDERS &&
-                   join(path, entry->d_name, inner)) {
-            paths_append(folders, inner);
+            else if (!paths_has(&covers->roots, path))
+                covers->cut = "repositories (LIMIT_COVERED_ROOTS)";
+        } else if (entry->d_type == DT_DIR && name[0] != '.' &&
+                   join(path, name, inner)) {
+            if (folders->n < LIMIT_COVERED_FOLDERS)
+                paths_append(folders, inner);
+            else
+                covers->cut = "folders (LIMIT_COVERED_FOLDERS)";
         }
     }
     if (folder)

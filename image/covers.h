@@ -18,10 +18,13 @@ struct covers {
     bool repository;     /* it is one, or those that come later count, too */
     struct paths fixed;  /* folders that must keep their names */
     struct paths closed; /* what must not change */
+    const char *cut;     /* the limit by which repositories may be missing, as a
+                            message has it; NULL: they are not */
 };
 
 /* Finds the repositories of the workspace WORKSPACE, a descriptor. Few folders
-   are looked at, those near it first. */
+   are looked at (LIMIT_COVERED_FOLDERS, LIMIT_COVERED_ENTRIES), those near it
+   first, and few repositories kept (LIMIT_COVERED_ROOTS). */
 void covers_find_roots(int workspace, struct covers *covers);
 
 /* Lists what there is in the roots now: parents before what is in them. Files

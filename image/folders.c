@@ -151,3 +151,24 @@ bool folders_resolve(const char *path, char *out)
     memcpy(out, path, strlen(path) + 1);
     return true;
 }
+
+bool folders_copy_plain(char *path, const char *from)
+{
+    size_t n = 0;
+
+    if (from[0] != '/' || strlen(from) >= PATH_MAX)
+        return false;
+    while (*from != '\0') {
+        size_t name_n = strcspn(from, "/");
+
+        if (name_n > 0 && !(name_n == 1 && from[0] == '.')) {
+            path[n++] = '/';
+            memcpy(path + n, from, name_n);
+            n += name_n;
+        }
+        from += name_n;
+        from += strspn(from, "/");
+    }
+    path[n] = '\0';
+    return n > 0;
+}

@@ -25,4 +25,9 @@ bool folders_lead_straight(const char *path);
    the system tells at once. */
 bool folders_resolve(const char *path, char *out);
 
+/* Copies the absolute path FROM, into PATH_MAX bytes, without slashes and
+   single dots that name nothing: all that looks at a path of ours does so name
+   by name. False when it is no such path, too long, or the root. */
+bool folders_copy_plain(char *path, const char *from);
+
 #endif

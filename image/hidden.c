@@ -222,8 +222,8 @@ static void note_ways(struct hidden *hidden, const char *path, size_t existing)
     }
 }
 
-/* Notes the file NAME in FOLDER if it has another name. */
-static void note_file(struct hidden *hidden, int folder, const char *name)
+/* Notes the file NAME in FOLDER if it has another name. False: no room. */
+static bool note_file(struct hidden *hidden, int folder, const char *name)
 {
     struct hidden_path file = {.name = NULL};
     struct stat status;
@@ -231,10 +231,34 @@ static void note_file(struct hidden *hidden, int folder, const char *name)
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(status.st_mode) || status.st_nlink == 1 ||
         has_file(&hidden->inside, status.st_dev, status.st_ino))
-        return;
+        return true;
+    if (hidden->inside.n >= LIMIT_SECRET_INSIDE) {
+        hidden->unsought |= SANDBOX_UNSOUGHT_INSIDE;
+        return false;
+    }
     file.device = status.st_dev;
     file.number = status.st_ino;
     take_path(hidden, &hidden->inside, file, "");
+    return true;
+}
+
+/* The next entry of OPEN, or NULL, other than "." and "..": *LEFT, which goes
+   down, may be looked at. */
+static const struct dirent *next_entry(struct hidden *hidden, DIR *open,
+                                       size_t *left)
+{
+    const struct dirent *entry;
+
+    do
+        entry = open ? readdir(open) : NULL;
+    while (entry && (strcmp(entry->d_name, ".") == 0 ||
+                     strcmp(entry->d_name, "..") == 0));
+    if (entry && *left == 0) {
+        hidden->unsought |= SANDBOX_UNSOUGHT_NAMES;
+        return NULL;
+    }
+    *left -= entry != NULL;
+    return entry;
 }
 
 /* The same with the files directly in the secret PATH, if that is a folder. */
@@ -244,10 +268,10 @@ static void note_inside(struct hidden *hidden, const char *path)
     size_t left = LIMIT_SECRET_NAMES;
     const struct dirent *entry;
 
-    while (open && left-- > 0 && hidden->inside.n < LIMIT_SECRET_INSIDE &&
-           (entry = readdir(open)))
-        if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN)
-            note_file(hidden, dirfd(open), entry->d_name);
+    while ((entry = next_entry(hidden, open, &left)))
+        if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) &&
+            !note_file(hidden, dirfd(open), entry->d_name))
+            break;
     if (open)
         (void)closedir(open); // was only read
 }
@@ -315,10 +339,9 @@ static void hide_entries(struct hidden *hidden, const char *folder,
     bool known = open && fstat(dirfd(open), &status) == 0;
     char path[SANDBOX_PATH];
 
-    while (known && *left > 0 && (entry = readdir(open))) {
+    while (known && (entry = next_entry(hidden, open, left))) {
         struct str name = str_from(entry->d_name);
 
-        --*left;
         if ((pattern ? secrets_name_fits(name, str_from(pattern))
                      : secrets_match(name, more) ||
                            is_secret(hidden, status.st_dev, entry->d_ino)) &&
@@ -458,7 +481,7 @@ static void hide_in_home(struct hidden *hidden, const char *home,
                          const struct sandbox *sandbox,
                          const struct sandbox_places *places)
 {
-    size_t folders = home[0] != '\0' ? LIMIT_SECRET_FOLDERS : 0;
+    size_t folders = LIMIT_SECRET_FOLDERS;
     size_t names = LIMIT_SECRET_NAMES;
     size_t first = hidden->looked.n;
     char path[SANDBOX_PATH];
@@ -469,10 +492,14 @@ static void hide_in_home(struct hidden *hidden, const char *home,
         if (secrets_match(str_from(name), sandbox->secrets) &&
             join(path, home, name))
             hide(hidden, path, ALL);
-        if (folders == 0 || name[0] == '.' || listing->list[i].type == DT_REG ||
-            !join(path, home, name) || !is_folder(listing, i, path) ||
-            is_writable(places, path))
+        if (home[0] == '\0' || name[0] == '.' ||
+            listing->list[i].type == DT_REG || !join(path, home, name) ||
+            !is_folder(listing, i, path) || is_writable(places, path))
             continue;
+        if (folders == 0) {
+            hidden->unsought |= SANDBOX_UNSOUGHT_FOLDERS;
+            continue;
+        }
         folders--;
         add_path(hidden, &hidden->looked, path);
     }
@@ -497,30 +524,6 @@ static void hide_home(struct hidden *hidden, const struct home *home,
         hide_entries(hidden, path, NULL, sandbox->secrets, &all);
 }
 
-/* Copies the absolute path FROM without slashes and single dots that name
-   nothing: all that looks at a path of ours does so name by name. False when it
-   is no such path, too long, or the root. */
-static bool copy_plain(char path[SANDBOX_PATH], const char *from)
-{
-    size_t n = 0;
-
-    if (from[0] != '/' || strlen(from) >= SANDBOX_PATH)
-        return false;
-    while (*from != '\0') {
-        size_t name_n = strcspn(from, "/");
-
-        if (name_n > 0 && !(name_n == 1 && from[0] == '.')) {
-            path[n++] = '/';
-            memcpy(path + n, from, name_n);
-            n += name_n;
-        }
-        from += name_n;
-        from += strspn(from, "/");
-    }
-    path[n] = '\0';
-    return n > 0;
-}
-
 /* Their folder does not count as looked at: it changes all the time. */
 void hidden_add_tickets(struct hidden *hidden)
 {
@@ -540,7 +543,7 @@ static void hide_cache(struct hidden *hidden, const char *cache)
         cache += 5;
     else if (cache && strncmp(cache, "DIR:", 4) == 0)
         cache += 4;
-    if (!cache || !copy_plain(path, cache))
+    if (!cache || !folders_copy_plain(path, cache))
         return;
     slash = strrchr(path, '/');
     if (one_of_many && slash > path)
@@ -555,7 +558,7 @@ static void note_usual_ticket(struct hidden *hidden)
     char path[sizeof TICKETS + 32];
 
     (void)snprintf(path, sizeof path, TICKETS "/krb5cc_%u", geteuid());
-    note_file(hidden, AT_FDCWD, path);
+    (void)note_file(hidden, AT_FDCWD, path); // it says when there is no room
 }
 
 /* Adds the secrets of the homes, and the tickets. */

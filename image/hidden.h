@@ -45,6 +45,7 @@ struct hidden {
                                    changed, neither has all this, except
                                    Kerberos tickets */
     const struct hidden *before; /* as hidden_find is told, until it returns */
+    uint32_t unsought;           /* of enum sandbox_unsought */
     bool failed;                 /* memory ran out */
 };
 

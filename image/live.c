@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <ecl/ecl.h>
@@ -33,6 +31,7 @@
 #include "image/live_frozen.h"
 #include "image/names.h"
 #include "image/sleeper.h"
+#include "image/stack.h"
 #include "image/tier.h"
 #include "wire/wire.h"
 
@@ -54,7 +53,6 @@ static struct live {
     cl_object stop_reason;           /* the variable *STOP-REASON*, */
     cl_object reasons[STOP_REASONS]; /* and its values, keywords */
     cl_object time_limit;            /* the variable *TIME-LIMIT* */
-    char *stack_limit; /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -70,51 +68,6 @@ static cl_object symbol(const char *name)
     return ecl_make_symbol(name, "ECL-MCP");
 }
 
-/* The page of an address on the stack, as a number: what is done to it concerns
-   no object that the compiler knows. */
-static uintptr_t page_of(const volatile void *p)
-{
-    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
-
-    return (uintptr_t)p / size * size;
-}
-
-/* Grows the stack of this thread to the limit that the supervisor has set for
-   the program, as far as the system allows. Only one page of it is touched;
-   read(2) fails where a plain access could end the process. */
-static void grow_stack(void)
-{
-    struct rlimit limit;
-    volatile char here = 0;
-    uintptr_t far = page_of(&here) - LIMIT_C_STACK + LIMIT_LISP_STACK_SAFETY;
-    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-
-    if (zero < 0)
-        return;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= LIMIT_C_STACK)
-        (void)!read(zero, (void *)far, 1);
-    (void)close(zero); // was only read
-}
-
-/* ECL believes the limit that it finds to be the size of every thread's stack,
-   and checks for overflow there. */
-static void limit_stack(void)
-{
-    struct rlimit limit;
-    pthread_attr_t attributes;
-
-    if (getrlimit(RLIMIT_STACK, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max < LIMIT_LISP_STACK ? limit.rlim_max
-                                                           : LIMIT_LISP_STACK;
-        (void)setrlimit(RLIMIT_STACK, &limit); // else ECL finds the old one
-    }
-    if (pthread_attr_init(&attributes) != 0)
-        return; // then the stacks of threads are not as large as ECL thinks
-    (void)pthread_attr_setstacksize(&attributes, limit.rlim_cur);
-    (void)pthread_setattr_default_np(&attributes);
-    (void)pthread_attr_destroy(&attributes);
-}
-
 void live_boot(char *name)
 {
     static char *argv[2]; // ECL keeps it
@@ -122,9 +75,7 @@ void live_boot(char *name)
     argv[0] = name;
     (void)setenv(MARKERS, "1", 1); // the collector must start no threads
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
-    ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
-    grow_stack();
-    limit_stack();
+    stack_boot();
     // garbage of the start would be in each image; a page of it costs more time
     // than what these settings make the collector do more
     GC_set_free_space_divisor(2);
@@ -272,22 +223,6 @@ static bool dispatch(struct str body, struct buf *text, struct buf *aside)
     return error;
 }
 
-/* On an overflow of the C stack, ECL moves its guard to give its handlers room,
-   and leaves it there; the next overflow would have no room. */
-static void restore_stack_guard(void)
-{
-    cl_env_ptr env = ecl_process_env();
-    volatile char here = 0;
-    uintptr_t end = page_of(env->cs_org) - LIMIT_C_STACK;
-    uintptr_t start = page_of(&here) - LIMIT_LISP_STACK_SAFETY;
-
-    if (env->cs_limit == live.stack_limit)
-        return;
-    env->cs_limit = live.stack_limit;
-    // gives the pages that the overflow has touched back to the system
-    (void)madvise((void *)end, (size_t)(start - end), MADV_DONTNEED);
-}
-
 /* Called by the collector when finalizers wait. Where it would call them, in
    the middle of any code and with interrupts off, one that fails or does not
    end would take the process with it: Lisp calls them, as part of the call that
@@ -317,7 +252,7 @@ static void call(struct wire_head head, struct str body)
     connection_repair(&live.connection);
     if (!streams_are_open())
         start_streams();
-    restore_stack_guard();
+    stack_restore();
     allow_interrupts();
     fault_forget();
     interlude_make_room(ecl_process_env());
@@ -442,7 +377,7 @@ static NO_RETURN void replay(void)
 {
     cl_env_ptr env = ecl_process_env();
 
-    restore_stack_guard();
+    stack_restore();
     ECL_CATCH_ALL_BEGIN(env)
     {
         (void)cl_funcall(1, live.replay);
@@ -525,6 +460,15 @@ static void take_signals(void)
     linux_signal_on_orphaned(SIGRTMAX);
 }
 
+/* STACK-USED-UP-P */
+static cl_object is_stack_used_up(void)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    env->nvalues = 1;
+    return env->values[0] = stack_has_overflowed() ? ECL_T : ECL_NIL;
+}
+
 /* Looks up the names that C and Lisp share. The keywords are made here because
    a signal handler must not make them. */
 static void find_names(void)
@@ -543,6 +487,8 @@ static void find_names(void)
                        (cl_objectfn_fixed)supplied_line, 0);
     ecl_def_c_function(symbol("INTERRUPT-AFTER"),
                        (cl_objectfn_fixed)interrupt_after, 1);
+    ecl_def_c_function(symbol("STACK-USED-UP-P"),
+                       (cl_objectfn_fixed)is_stack_used_up, 0);
     live.stop_reason = symbol("*STOP-REASON*");
     live.time_limit = symbol("*TIME-LIMIT*");
     ecl_register_root(&live.dispatch);
@@ -581,7 +527,7 @@ void live_run(const struct control_message *open_message,
     live.heap = open_message->heap;
     connection_take(&live.connection, open_message, fds);
     (void)setpgid(0, 0); // a group, which keys of no terminal reach
-    live.stack_limit = ecl_process_env()->cs_limit;
+    stack_begin();
     live.thread = pthread_self();
     start_streams();
     live_frozen_begin(&live.connection, &live.sleepers);

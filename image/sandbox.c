@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "image/cache.h"
 #include "image/folders.h"
 #include "image/linux.h"
@@ -137,6 +138,29 @@ static bool report_mounts(const struct sandbox *sandbox,
     return true;
 }
 
+/* Says which limits the search for secrets has met; true: one. */
+static bool report_unsought(const struct sandbox_state *state, struct buf *out)
+{
+    if ((state->unsought & SANDBOX_UNSOUGHT_FOLDERS) != 0)
+        buf_printf(out,
+                   ", secrets sought in only %d folders of the home "
+                   "(LIMIT_SECRET_FOLDERS)",
+                   LIMIT_SECRET_FOLDERS);
+    if ((state->unsought & SANDBOX_UNSOUGHT_NAMES) != 0)
+        buf_printf(out,
+                   ", secrets sought among only %d names "
+                   "(LIMIT_SECRET_NAMES)",
+                   LIMIT_SECRET_NAMES);
+    if ((state->unsought & SANDBOX_UNSOUGHT_INSIDE) != 0)
+        buf_printf(out,
+                   ", other names sought of only %d secret files "
+                   "(LIMIT_SECRET_INSIDE)",
+                   LIMIT_SECRET_INSIDE);
+    if (state->unsought != 0)
+        buf_str(out, STR(": --secret hides what it names"));
+    return state->unsought != 0;
+}
+
 bool sandbox_report(const struct sandbox *sandbox,
                     const struct sandbox_state *state, struct buf *out)
 {
@@ -169,8 +193,9 @@ bool sandbox_report(const struct sandbox *sandbox,
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
     missing = report_mounts(sandbox, state, out);
-    missing = missing || state->landlock < LINUX_LANDLOCK_SIGNALS ||
-              !state->seccomp || !state->rights;
+    missing = report_unsought(state, out) || missing ||
+              state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
+              !state->rights;
     return missing;
 }
 

@@ -81,6 +81,14 @@ enum sandbox_mounts {
     SANDBOX_MOUNTS_COVERS = 16    /* covers are laid over the workspace */
 };
 
+/* Limits of the search for secrets in the homes that were met: there may be
+   more that are not hidden. */
+enum sandbox_unsought {
+    SANDBOX_UNSOUGHT_FOLDERS = 1, /* LIMIT_SECRET_FOLDERS */
+    SANDBOX_UNSOUGHT_NAMES = 2,   /* LIMIT_SECRET_NAMES */
+    SANDBOX_UNSOUGHT_INSIDE = 4   /* LIMIT_SECRET_INSIDE */
+};
+
 /* Which parts of the sandbox are in force. */
 struct sandbox_state {
     bool known;
@@ -89,6 +97,7 @@ struct sandbox_state {
     bool rights;     /* the rights of root are given up, if there were any */
     uint32_t mounts; /* of enum sandbox_mounts */
     int32_t mounts_fault; /* errno: why there are none */
+    uint32_t unsought;    /* of enum sandbox_unsought */
 };
 
 /* In the process that starts the zygote: if the system has no Landlock,

@@ -70,6 +70,7 @@ static void prepare(const struct work *w)
         mounts_replace_tmp(&prepared->mounts, w->sandbox, w->places);
     if (hidden_find(&hidden, w->sandbox, w->places, NULL) != ST_OK)
         hidden.failed = true; // this is reported
+    prepared->unsought = hidden.unsought;
     prepared->whole =
         mounts_make(&prepared->mounts, w->sandbox, &hidden, w->places);
     if (w->places->own_tmp &&
@@ -131,6 +132,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     state.mounts_fault = prepared->mounts.fault;
     cache_announce(places->writable[SANDBOX_CACHE],
                    places->writable[SANDBOX_TEMPORARY]);
+    state.unsought = prepared->unsought;
     state.landlock = prepared->landlock.version;
     state.rights = state.mounts != 0 ? linux_keep_mounting() //
                                      : linux_give_up_rights();

@@ -18,8 +18,9 @@ struct sandbox_prepared {
     struct landlock landlock; /* of version 0: there is none */
     struct mounts mounts;
     struct syscall_filter filter;
-    bool whole;   /* the mounts are as they must be */
-    bool seccomp; /* the filter is made */
+    uint32_t unsought; /* of enum sandbox_unsought */
+    bool whole;        /* the mounts are as they must be */
+    bool seccomp;      /* the filter is made */
 };
 
 /* Adds the temporary folder to PLACES, for which it may wait. */

@@ -462,6 +462,14 @@ shown as seen from its package."
   "Stands for the message of an interrupt whose condition another one that came
 at the same moment has cut off.")
 
+(defparameter *no-room*
+  "The stack overflowed so far that no handler had room. Recur, read or print less deep."
+  "The report of an overflow that could not be handled.")
+
+(defun stack-overflowed-p ()
+  "True when ECL has found an overflow of the C stack in this call."
+  (and (fboundp 'stack-used-up-p) (funcall 'stack-used-up-p)))
+
 (defun plain-failure-text (evaluation)
   "Returns an error block about EVALUATION and runs no user code for it. Nothing
 interrupts it any longer."
@@ -475,6 +483,8 @@ interrupts it any longer."
                evaluation))
             (condition
              (error-text class *stopped-again* nil nil))
+            ((stack-overflowed-p)
+             (error-text "EXT:STACK-OVERFLOW" *no-room* nil nil))
             (t
              (error-text "CONTROL-ERROR"
                          "The code left the evaluation through a non-local exit."

@@ -22,9 +22,9 @@ void begin(struct supervisor *s, int64_t now_ms)
     sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
                         &s->places);
     sandbox_make_cache(sandbox, &s->places);
-    protected_open(&s->protected, sandbox,
-                   s->places.refused[SANDBOX_ROOT]
-                       ? ""
-                       : s->places.writable[SANDBOX_ROOT]);
+    protected_open(
+        &s->protected, sandbox,
+        s->places.refused[SANDBOX_ROOT] ? "" : s->places.writable[SANDBOX_ROOT],
+        &s->config.log);
     temporary_clean(&s->temporary, temporary_now());
 }

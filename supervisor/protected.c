@@ -86,7 +86,7 @@ static void look(struct protected *protected, const struct sandbox *sandbox,
 }
 
 void protected_open(struct protected *protected, const struct sandbox *sandbox,
-                    const char *workspace)
+                    const char *workspace, const struct log *log)
 {
     memset(protected, 0, sizeof *protected);
     if (sandbox->mode != SANDBOX_WORKSPACE || sandbox->unprotected ||
@@ -97,6 +97,12 @@ void protected_open(struct protected *protected, const struct sandbox *sandbox,
     if (!protected->open)
         return;
     covers_find_roots(protected->workspace, &protected->covers);
+    if (protected->covers.cut)
+        log_line(log, LOG_INFO,
+                 "sandbox: the workspace has more %s than are searched or "
+                 "covered: what lies in its other repositories can be changed "
+                 "by evaluated code, unless --protect names it",
+                 protected->covers.cut);
     protected->covers.repository = true;
     look(protected, sandbox, &protected->known);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "image/covers.h"
 #include "image/sandbox.h"
 
@@ -23,9 +24,9 @@ struct protected
 };
 
 /* Looks at what there is in WORKSPACE, a path ("": none), if SANDBOX lets code
-   write there and protects files. */
+   write there and protects files. LOG hears of limits that were met. */
 void protected_open(struct protected *protected, const struct sandbox *sandbox,
-                    const char *workspace);
+                    const char *workspace, const struct log *log);
 
 /* Appends, after a line end, what has come since the last time. False: nothing
    has. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of hidden.c: what is hidden where KRB5CCNAME says that tickets are, and
-   in a home that is not listed; and of folders_lead_straight. */
+   in a home that is not listed, and in one that is too large to be searched;
+   and of folders_lead_straight. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "image/folders.h"
 #include "image/hidden.h"
 
@@ -196,6 +198,106 @@ static void secrets_are_hidden_without_a_listing(void **state)
     hidden_release(&hidden);
 }
 
+/* Runs the shell's COMMAND in the folder of this test. */
+static void run(const char *command)
+{
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): fixed texts
+}
+
+/* What is hidden in the home "home". */
+static struct hidden hidden_at_home(void)
+{
+    static struct sandbox_places places; // large
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct hidden hidden;
+
+    places.own_tmp = true;
+    (void)filled(places.homes[0].path, "%s/home");
+    places.homes[0].within = "";
+    assert_int_equal(hidden_find(&hidden, &sandbox, &places, NULL), ST_OK);
+    return hidden;
+}
+
+/* How many of the folders 1 to N of the home have a hidden pw.kdbx. */
+static int count_hidden(const struct hidden *hidden, int n)
+{
+    char folder[TEXT];
+    int found = 0;
+
+    for (int i = 1; i <= n; i++) {
+        (void)snprintf(folder, sizeof folder, "%s/home/%d", root, i);
+        found += hidden_has(hidden, folder, "pw.kdbx", 0, 0);
+    }
+    return found;
+}
+
+/* With one more than the limit, the state says that there may be others. */
+static void secrets_are_sought_in_few_folders(void **state)
+{
+    (void)state;
+    run("mkdir home home/.ssh home/.dots");
+    for (int more = 0; more < 2; more++) {
+        int n = LIMIT_SECRET_FOLDERS + more;
+        char command[TEXT];
+        struct hidden hidden;
+
+        (void)snprintf(command, sizeof command,
+                       "cd home && seq %d | xargs mkdir -p && "
+                       "seq -f %%.0f/pw.kdbx %d | xargs touch",
+                       n, n);
+        run(command);
+        hidden = hidden_at_home();
+        assert_int_equal(count_hidden(&hidden, n), LIMIT_SECRET_FOLDERS);
+        assert_int_equal(hidden.unsought, more ? SANDBOX_UNSOUGHT_FOLDERS : 0);
+        hidden_release(&hidden);
+    }
+    run("rm -r home");
+}
+
+/* Those of one file, as many files would take long to make. */
+static void secrets_are_sought_among_few_names(void **state)
+{
+    struct hidden hidden;
+    char name[TEXT];
+
+    (void)state;
+    run("mkdir -p home/1 && : >home/1/pw.kdbx && : >home/1/0");
+    for (int i = 1; i < LIMIT_SECRET_NAMES - 1; i++) {
+        (void)snprintf(name, sizeof name, "home/1/%d", i);
+        assert_int_equal(link("home/1/0", name), 0);
+    }
+    hidden = hidden_at_home();
+    assert_int_equal(count_hidden(&hidden, 1), 1);
+    assert_int_equal(hidden.unsought, 0);
+    hidden_release(&hidden);
+    assert_int_equal(link("home/1/0", "home/1/more"), 0);
+    hidden = hidden_at_home();
+    assert_int_equal(hidden.unsought, SANDBOX_UNSOUGHT_NAMES);
+    hidden_release(&hidden);
+    run("rm -r home");
+}
+
+static void other_names_of_few_secrets_are_sought(void **state)
+{
+    (void)state;
+    run("mkdir -p home/.ssh other");
+    for (int more = 0; more < 2; more++) {
+        char command[TEXT];
+        struct hidden hidden;
+
+        (void)snprintf(command, sizeof command,
+                       "seq %d | sed s,^,home/.ssh/, | xargs touch && "
+                       "rm -r other && cp -al home/.ssh other",
+                       LIMIT_SECRET_INSIDE + more);
+        run(command);
+        hidden = hidden_at_home();
+        assert_int_equal(hidden.inside.n, LIMIT_SECRET_INSIDE);
+        assert_int_equal(hidden.unsought, more ? SANDBOX_UNSOUGHT_INSIDE : 0);
+        hidden_release(&hidden);
+    }
+    run("rm -r home other");
+}
+
 /* What is not the only name of a file leads to it in another way. */
 static void only_plain_paths_lead_straight(void **state)
 {
@@ -217,6 +319,9 @@ int main(void)
         cmocka_unit_test(tickets_are_sought_where_they_can_be_seen),
         cmocka_unit_test(a_ticket_has_no_other_name_in_a_home),
         cmocka_unit_test(secrets_are_hidden_without_a_listing),
+        cmocka_unit_test(secrets_are_sought_in_few_folders),
+        cmocka_unit_test(secrets_are_sought_among_few_names),
+        cmocka_unit_test(other_names_of_few_secrets_are_sought),
         cmocka_unit_test(only_plain_paths_lead_straight),
     };
 

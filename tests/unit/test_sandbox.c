@@ -339,32 +339,32 @@ static void sandbox_reports_what_is_missing(void **state)
         const char *text;
     } cases[] = {
         {{.mode = SANDBOX_WORKSPACE},
-         {true, 7, true, true, SANDBOX_MOUNTS | SANDBOX_MOUNTS_TEMPORARY, 0},
+         {true, 7, true, true, SANDBOX_MOUNTS | SANDBOX_MOUNTS_TEMPORARY, 0, 0},
          false,
          "sandbox: workspace, Landlock 7, seccomp, mounts"},
         {{.mode = SANDBOX_READ_ONLY, .network = true},
-         {true, 6, true, true, SANDBOX_MOUNTS, 0},
+         {true, 6, true, true, SANDBOX_MOUNTS, 0, 0},
          false,
          "sandbox: read-only with network, Landlock 6, seccomp, mounts"},
         {{.mode = SANDBOX_WORKSPACE},
-         {true, 3, true, true, SANDBOX_MOUNTS, 0},
+         {true, 3, true, true, SANDBOX_MOUNTS, 0, 0},
          true,
          "sandbox: workspace, Landlock 3 of this kernel does not block signals "
          "to other programs of the user or operations on open devices, "
          "seccomp, mounts (/tmp is that of all programs)"},
         {{.mode = SANDBOX_READ_ONLY},
-         {true, 5, true, true, SANDBOX_MOUNTS, 0},
+         {true, 5, true, true, SANDBOX_MOUNTS, 0, 0},
          true,
          "sandbox: read-only, Landlock 5 of this kernel does not block signals "
          "to other programs of the user, seccomp, mounts"},
         {{.mode = SANDBOX_READ_ONLY},
-         {true, 1, true, true, SANDBOX_MOUNTS, 0},
+         {true, 1, true, true, SANDBOX_MOUNTS, 0, 0},
          true,
          "sandbox: read-only, Landlock 1 of this kernel does not block signals "
          "to other programs of the user or operations on open devices, and "
          "lets no file move to another folder, seccomp, mounts"},
         {{.mode = SANDBOX_WORKSPACE},
-         {true, 0, false, false, 0, EPERM},
+         {true, 0, false, false, 0, EPERM, 0},
          true,
          "sandbox: workspace, NO Landlock in this kernel: files are not "
          "protected, NO seccomp in this system: network and system calls are "
@@ -372,8 +372,18 @@ static void sandbox_reports_what_is_missing(void **state)
          "(Operation not permitted): .git/hooks, .mcp.json and the like in the "
          "workspace can be changed by evaluated code, and /tmp is that of all "
          "programs"},
+        {{.mode = SANDBOX_READ_ONLY},
+         {true, 7, true, true, SANDBOX_MOUNTS, 0,
+          SANDBOX_UNSOUGHT_FOLDERS | SANDBOX_UNSOUGHT_NAMES |
+              SANDBOX_UNSOUGHT_INSIDE},
+         true,
+         "sandbox: read-only, Landlock 7, seccomp, mounts, secrets sought in "
+         "only 256 folders of the home (LIMIT_SECRET_FOLDERS), secrets sought "
+         "among only 10000 names (LIMIT_SECRET_NAMES), other names sought of "
+         "only 1000 secret files (LIMIT_SECRET_INSIDE): --secret hides what it "
+         "names"},
         {{.mode = SANDBOX_OFF},
-         {true, 0, false, false, 0, EPERM},
+         {true, 0, false, false, 0, EPERM, 0},
          false,
          "sandbox: off"},
     };
