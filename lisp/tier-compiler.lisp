@@ -5,8 +5,8 @@
 
 (in-package #:ecl-mcp)
 
-(defconstant +job-seconds+ 30
-  "Seconds after which a copy that compiles is ended.")
+(defvar *job-seconds* 30
+  "Seconds after which a copy that compiles is ended. See image/tier.c.")
 
 ;;; Whether the source still means what the interpreter runs
 
@@ -468,7 +468,7 @@ URGENT, it has the processor as often as others."
               (*trace-output* nowhere)
               (folder (temporary-directory))
               (job *job*))
-         (limit-process +job-seconds+)
+         (limit-process *job-seconds*)
          (unless urgent
            (work-in-background))
          (set-environment "TMPDIR" (job-directory job))
