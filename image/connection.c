@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Bytes read from the socket at once. */
@@ -113,6 +115,22 @@ void connection_repair(const struct connection *connection)
 
 /* --- From the supervisor ------------------------------------------------ */
 
+int64_t connection_clock_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Milliseconds until what comes aside is late. */
+static int patience(const struct connection *connection)
+{
+    int64_t left = connection->aside_until - connection_clock_ms();
+
+    return left < 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
+}
+
 /* Waits until there is something to read from the socket, and meanwhile does
    what else there is to do. */
 static void wait_for_frame(struct connection *connection)
@@ -120,12 +138,13 @@ static void wait_for_frame(struct connection *connection)
     while (connection->aside >= 0) {
         struct pollfd fds[] = {{connection->socket, POLLIN, 0},
                                {connection->aside, POLLIN, 0}};
+        int n = poll(fds, 2, patience(connection));
 
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (n < 0 && errno != EINTR)
             return; // code has taken the descriptors away that this needs
         if (fds[0].revents)
             return;
-        if (fds[1].revents)
+        if (n == 0 || fds[1].revents)
             connection->take_aside(connection);
     }
 }

@@ -28,6 +28,8 @@ struct connection {
     int socket;
     int aside; /* another descriptor; while no frame waits and it can be read
                   from, take_aside is called. -1: none */
+    int64_t aside_until; /* ms of the monotonic clock, when it is late: then it
+                            is called, too */
     void (*take_aside)(struct connection *connection);
     int asker; /* of a checkpoint: over which a later image asks it for copies
                   that work; -1: none */
@@ -65,6 +67,9 @@ bool MUST_CHECK connection_hide_pair(int pair[2]);
    function. Notes every STOP that has come. */
 void connection_next(struct connection *connection, struct wire_head *head,
                      struct str *body);
+
+/* The clock of aside_until. */
+int64_t connection_clock_ms(void);
 
 /* Whether something has come behind the last frame. */
 bool connection_has_more(const struct connection *connection);

@@ -28,6 +28,10 @@
 /* Pauses of 0.1 ms for a process that forks and ends: one second and more. */
 #define BETWEEN_PAUSES 10000
 
+/* Milliseconds behind the time of a job in which its compiler ends by itself.
+ */
+#define LATE_MS 2000
+
 static struct tier {
     cl_object prepare;
     cl_object run;
@@ -40,6 +44,7 @@ static struct tier {
     cl_object finish_in_middle;
     cl_object run_in_middle;
     cl_object candidates; /* a variable */
+    cl_object seconds;    /* another: for which a job may last */
     cl_object later;      /* a keyword */
     struct connection *connection;
     bool in_call;
@@ -50,7 +55,8 @@ static struct tier {
     pid_t between;  /* in the compiler: its first parent, which ends at once */
     int ends[2];    /* of its pipe; -1: there is none */
     struct stat pipe; /* its identity: code can put others in its place */
-    struct buf text;  /* what has come of the result */
+    struct buf text;  /* what has come: the group of the job's processes, and
+                         the result */
     int64_t said[3];  /* what the supervisor knows */
 } tier = {.ends = {-1, -1}};
 
@@ -232,10 +238,6 @@ static NO_RETURN void compile(void)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     belong_to_keeper();
-    // what stops its group must not stop the copy, or the image once woken; the
-    // system weighs sessions against each other, and the image's must not pay
-    if (setsid() < 0)
-        _exit(1);
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGALRM, end_group);
     (void)signal(SIGPIPE, SIG_DFL);
@@ -291,7 +293,11 @@ static void start_compiler(void)
     if (pid == 0) {
         linux_set_name(NAME_COMPILER); // and that of the second one
         tier.between = getpid();
-        if (fork() == 0) {
+        // what stops its group must not stop the copy, or the image once woken;
+        // the system weighs sessions, and the image's must not pay
+        if (setsid() >= 0 &&
+            write(tier.ends[1], &tier.between, sizeof tier.between) > 0 &&
+            fork() == 0) {
             if (tier.in_call)
                 leave_call();
             compile();
@@ -319,15 +325,22 @@ static void take_result(struct connection *connection);
 static void expect_result(struct connection *connection)
 {
     int result = tier.ends[0];
+    cl_object seconds;
 
     close_end(1);
     (void)fcntl(result, F_SETFL, O_NONBLOCK);
     tier.ends[0] = connection->aside = result;
+    // code may have set it to anything
+    seconds = ECL_SYM_VAL(ecl_process_env(), tier.seconds);
+    connection->aside_until =
+        connection_clock_ms() + LATE_MS +
+        1000 *
+            (ECL_FIXNUMP(seconds) ? (int64_t)(int32_t)ecl_fixnum(seconds) : 0);
     connection->take_aside = take_result;
 }
 
 /* Reads some of the result. True: that was all. */
-static bool read_result(int fd)
+static bool read_more(int fd)
 {
     char *p;
     ssize_t n;
@@ -346,14 +359,51 @@ static bool read_result(int fd)
     return n == 0 || tier.text.n > LIMIT_OUTPUT_KEPT;
 }
 
+/* The result as far as it has come. */
+static struct str result(void)
+{
+    const size_t head = sizeof tier.between;
+
+    return tier.text.n > head ? str_make(tier.text.p + head, tier.text.n - head)
+                              : STR("");
+}
+
+/* Ends what is left of the job. Code could name another group, but only one
+   that it could end itself. */
+static void end_job(void)
+{
+    pid_t group = 0;
+
+    if (tier.text.n >= sizeof group)
+        memcpy(&group, tier.text.p, sizeof group);
+    if (group > 1)
+        (void)kill(-group, SIGKILL); // nearly always it is gone
+}
+
+/* Reads some of the result. True: that was all, or it is too late for more. A
+   compiler that was stopped does not end by itself, and neither does what it
+   has started; one that has ended without a result may have left that. */
+static bool read_result(const struct connection *connection)
+{
+    bool late = connection_clock_ms() >= connection->aside_until;
+
+    if (!read_more(connection->aside) && !late)
+        return false;
+    if (late || result().n == 0) {
+        end_job();
+        buf_reset(&tier.text);
+    }
+    return true;
+}
+
 /* Some of the result is there, or the compiler has ended without one. What was
    defined meanwhile comes next, without a copy: none may be made before the
    next call. */
 static void take_result(struct connection *connection)
 {
-    if (!read_result(connection->aside))
+    if (!read_result(connection))
         return;
-    cl_object text = lisp_text_new(buf_view(&tier.text));
+    cl_object text = lisp_text_new(result());
     forget_result(connection);
     (void)call_lisp(tier.finish, text);
     tier_before_copy();
@@ -372,10 +422,9 @@ static void take_in_middle(void)
     struct connection *connection = tier.connection;
 
     // the text is made when it can be taken, not for each look
-    if (!read_result(connection->aside) ||
+    if (!read_result(connection) ||
         call_lisp(tier.finish_in_middle, ECL_NIL) == ECL_NIL ||
-        call_lisp(tier.finish_in_middle, lisp_text_new(buf_view(&tier.text))) ==
-            ECL_NIL)
+        call_lisp(tier.finish_in_middle, lisp_text_new(result())) == ECL_NIL)
         return;
     forget_result(connection);
     say_state(connection);
@@ -468,6 +517,7 @@ void tier_prepare(void)
     tier.finish_in_middle = find("FINISH-JOB-IN-MIDDLE");
     tier.run_in_middle = find("RUN-JOB-IN-MIDDLE");
     tier.candidates = find("*CANDIDATES*");
+    tier.seconds = find("*JOB-SECONDS*");
     tier.later = ecl_make_keyword("LATER");
     ecl_def_c_function(find("EXPECT-LONG-CALL"),
                        (cl_objectfn_fixed)expect_long_call, 0);

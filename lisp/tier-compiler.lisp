@@ -5,8 +5,8 @@
 
 (in-package #:ecl-mcp)
 
-(defconstant +job-seconds+ 30
-  "Seconds after which a copy that compiles is ended.")
+(defvar *job-seconds* 30
+  "Seconds after which a copy that compiles is ended. See image/tier.c.")
 
 ;;; Whether the source still means what the interpreter runs
 
@@ -468,8 +468,8 @@ URGENT, it has the processor as often as others."
               (*trace-output* nowhere)
               (folder (temporary-directory))
               (job *job*))
-         (limit-process +job-seconds+)
-         (own-lock-again (compile-lock))
+          (limit-process *job-seconds*)
+          (own-lock-again (compile-lock))
          (unless urgent
            (work-in-background))
          (set-environment "TMPDIR" (job-directory job))

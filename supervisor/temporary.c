@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* temporary.c: see temporary.h. Whoever has locked a folder may use or remove
    it: a folder that is being made and one that is being removed cannot be
-   confused, for one of the two does not get the lock. */
+   confused, for one of the two does not get the lock. Where folders cannot be
+   locked, a file beside it is. */
 #include "supervisor/temporary.h"
 
 #include <dirent.h>
@@ -21,8 +22,10 @@
 #include "image/linux.h"
 #include "supervisor/removal.h"
 
-/* Random bytes of a name; names that are tried. */
+/* Random bytes of a name, and the end of that of a file beside it; names that
+   are tried. */
 #define RANDOM_BYTES 8
+#define LOCK ".lock"
 #define NAMES_TRIED 16
 
 /* Folders that the server's loop looks at before it starts a sweeper: most
@@ -90,26 +93,97 @@ static int open_own(int parent, const char *name, struct stat *status)
     return fd;
 }
 
+/* Whether NAME of PARENT is still the file with STATUS: another process may
+   have removed it meanwhile. */
+static bool is_still(int parent, const char *name, const struct stat *status)
+{
+    struct stat found;
+
+    return fstatat(parent, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+           status->st_dev == found.st_dev && status->st_ino == found.st_ino;
+}
+
+/* Locks FD, which is open on NAME of PARENT. 0, or the fault. */
+static int lock_open(int fd, int parent, const char *name,
+                     const struct stat *status)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno;
+    return is_still(parent, name, status) ? 0 : ENOENT;
+}
+
+/* Whether FAULT says that such files cannot be locked here: NFS locks only what
+   is open for writing, and some file systems nothing. */
+static bool is_unable(int fault)
+{
+    return fault == EBADF || fault == EINVAL || fault == ENOLCK ||
+           fault == EOPNOTSUPP || fault == ENOSYS;
+}
+
+/* Closes *FD if there is a FAULT, which becomes errno; returns it. */
+static int settle(int *fd, int fault)
+{
+    if (fault != 0)
+        close_fd(fd);
+    errno = fault;
+    return *fd;
+}
+
+/* Writes to FILE the name of the file that is locked in the place of the folder
+   NAME. */
+static void put_lock(char file[TEMPORARY_NAME], const char *name)
+{
+    (void)snprintf(file, TEMPORARY_NAME, "%.*s" LOCK, 2 * RANDOM_BYTES, name);
+}
+
+/* Locks the file beside the folder NAME of PARENT, as take_lock does. */
+static int lock_beside(int parent, const char *name)
+{
+    char file[TEMPORARY_NAME];
+    struct stat status;
+    int fault;
+    int fd;
+
+    put_lock(file, name);
+    fd = openat(parent, file,
+                O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    fault = fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+                    status.st_uid != geteuid()
+                ? EPERM
+                : lock_open(fd, parent, file, &status);
+    if (is_unable(fault))
+        (void)unlinkat(parent, file, 0); // it serves nobody
+    return settle(&fd, fault);
+}
+
+/* Removes the file beside the folder NAME of PARENT; it is locked, or there is
+   none. */
+static void remove_lock(int parent, const char *name)
+{
+    char file[TEMPORARY_NAME];
+
+    put_lock(file, name);
+    (void)unlinkat(parent, file, 0); // nearly always there is none
+}
+
 /* Locks the folder NAME of PARENT. A descriptor, whose end is that of the lock;
    -1 with errno: EWOULDBLOCK when another process has it. */
 static int take_lock(int parent, const char *name)
 {
     struct stat ours;
-    struct stat found;
     int fd = open_own(parent, name, &ours);
-    int fault = 0;
+    int fault = fd < 0 ? errno : lock_open(fd, parent, name, &ours);
 
-    if (fd < 0)
-        return -1;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        fault = errno;
-    else if (fstatat(parent, name, &found, AT_SYMLINK_NOFOLLOW) < 0 ||
-             ours.st_dev != found.st_dev || ours.st_ino != found.st_ino)
-        fault = ENOENT; // another process has removed it meanwhile
-    if (fault != 0)
-        close_fd(&fd);
-    errno = fault;
-    return fd;
+    if (fd < 0 || !is_unable(fault))
+        return settle(&fd, fault);
+    close_fd(&fd);
+    fd = lock_beside(parent, name);
+    if (fd < 0 || is_still(parent, name, &ours))
+        return fd;
+    remove_lock(parent, name);
+    return settle(&fd, ENOENT);
 }
 
 /* --- What others have left ------------------------------------------------ */
@@ -120,8 +194,26 @@ static void sweep_folder(int parent, const char *name, int64_t until_ms)
 
     removal_make_readable(parent, name); // code may have changed that
     lock = take_lock(parent, name);
-    if (lock >= 0)
+    if (lock >= 0) {
         (void)removal_of_folder(parent, name, until_ms); // or the next one does
+        remove_lock(parent, name);
+    }
+    close_fd(&lock);
+}
+
+/* Removes NAME of PARENT if it is the file beside a folder that is gone. */
+static void sweep_lock(int parent, const char *name)
+{
+    char folder[TEMPORARY_NAME];
+    int lock;
+
+    (void)snprintf(folder, sizeof folder, "%.*s", 2 * RANDOM_BYTES, name);
+    if (!is_random(folder) || strcmp(name + 2 * RANDOM_BYTES, LOCK) != 0 ||
+        faccessat(parent, folder, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    lock = lock_beside(parent, folder);
+    if (lock >= 0)
+        remove_lock(parent, folder);
     close_fd(&lock);
 }
 
@@ -144,6 +236,8 @@ void temporary_sweep(int parent, int64_t until_ms)
     while (folder && temporary_now() < until_ms && (entry = readdir(folder)))
         if (is_random(entry->d_name))
             sweep_folder(parent, entry->d_name, until_ms);
+        else
+            sweep_lock(parent, entry->d_name);
     if (folder)
         (void)closedir(folder); // was only read
 }
@@ -308,7 +402,7 @@ static bool make_folder(struct temporary *temporary)
         if (temporary->lock >= 0)
             return true;
         if (errno != EWOULDBLOCK && errno != ENOENT) {
-            int fault = errno; // the file system may not lock folders
+            int fault = errno; // the file system may lock nothing
 
             (void)unlinkat(temporary->parent, temporary->name, AT_REMOVEDIR);
             errno = fault;
@@ -321,8 +415,10 @@ static bool make_folder(struct temporary *temporary)
 /* Removes the folder, until UNTIL_MS. */
 static void remove_folder(struct temporary *temporary, int64_t until_ms)
 {
-    if (temporary->lock >= 0)
+    if (temporary->lock >= 0) {
         (void)removal_of_folder(temporary->parent, temporary->name, until_ms);
+        remove_lock(temporary->parent, temporary->name);
+    }
     close_fd(&temporary->lock);
     close_fd(&temporary->parent);
     // that of all stays: some file systems make a folder the more slowly, the

@@ -26,7 +26,8 @@ struct temporary {
     int base;                    /* the user's temporary folder, or -1 */
     int parent;                  /* the common folder, or -1 */
     char name[TEMPORARY_NAME];   /* of the folder in that */
-    int lock;                    /* open on it, which locks it */
+    int lock;                    /* open on it, or on a file beside it, which
+                                    locks it */
     bool alone;    /* another user has the name of the common folder: COMMON is
                       this supervisor's own */
     pid_t sweeper; /* removes what others have left; 0: it has ended */

@@ -288,6 +288,16 @@ const COMPILER = [
     /^=> (0|-1)$/m),
 ];
 
+// The C compiler of a call stops itself; it goes with its call.
+const FOREGROUND = [
+    { name: 'the C compiler of a call is stopped', seconds: 2, told: LATE,
+        before: '(compiler "f1" "kill -STOP $$; exit 1") (with-open-file ' +
+            '(s "f1.lisp" :direction :output) (print \'(defun f1 () 1) s)) t',
+        code: '(compile-file "f1.lisp")', next: WELL,
+        then: [['evaluate-lisp', { code: '(loop until (member (state-of ' +
+            '(line-of "f1-gcc")) \'(nil #\\Z)) do (sleep 0.02))' }, is('NIL')]] },
+];
+
 const script = (name, what, text) => ({
     name: `the C compiler ${what}`, told: is('T'), next: WELL,
     before: `(compiler "${name}" ${JSON.stringify(text)}) ` +
@@ -307,4 +317,4 @@ const TEMPORARY = [
 ];
 
 export const ATTACKS = [...TIMERS, ...LIMITS, ...DESCRIPTORS, ...ENVIRONMENT,
-    ...SIGNALS, ...MEMORY, ...ENDS, ...COMPILER, ...TEMPORARY];
+    ...SIGNALS, ...MEMORY, ...ENDS, ...COMPILER, ...FOREGROUND, ...TEMPORARY];

@@ -2,11 +2,14 @@
 /* Tests of temporary.c and removal.c: the temporary folder of a supervisor is
    its own, and nothing of it is left, whatever code has put there. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,9 +27,26 @@ static struct log silent;
 static char base[FOLDER_SIZE + 20];
 static char common[FOLDER_SIZE + 60]; // in it
 
+/* What the file system can lock: as on NFS, no folders, or nothing. */
+static enum { ALL, FILES, NOTHING } lockable;
+
+/* In the place of the library's. */
+int flock(int fd, int operation)
+{
+    struct stat status;
+
+    if (lockable == ALL ||
+        (lockable == FILES && fstat(fd, &status) == 0 &&
+         S_ISREG(status.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR))
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = lockable == FILES ? EBADF : ENOLCK;
+    return -1;
+}
+
 static int set_up(void **state)
 {
     (void)state;
+    lockable = ALL;
     if (folder_make() < 0)
         return -1;
     folder_run("mkdir base home && echo text >home/kept");
@@ -228,6 +248,39 @@ static void temporary_folder_in_use_is_not_swept(void **state)
     folder_run("test -f home/kept");
 }
 
+static void temporary_folder_needs_no_lock_of_folders(void **state)
+{
+    (void)state;
+    lockable = FILES;
+    open_temporary();
+    assert_int_equal(strncmp(temporary.path, common, strlen(common)), 0);
+    assert_int_equal(count(), 2);
+    run_inside("test -z \"$(ls -A)\" && touch mine");
+    // one is left as a whole, of two others only the folder or the file
+    leave_behind("touch left");
+    folder_run("cd base/ecl-mcp-$(id -u) && mkdir -m 700 0123456789abcdef && "
+               "touch 0123456789abcdee.lock && ln -s ../../home/kept "
+               "0123456789abcded.lock");
+    assert_int_equal(count(), 7);
+    sweep();
+    run_inside("test -f mine");
+    folder_run("cd base/ecl-mcp-$(id -u) && rm 0123456789abcded.lock");
+    assert_int_equal(count(), 2);
+    temporary_clean(&temporary);
+    assert_int_equal(temporary.sweeper, 0); // nothing is left
+    temporary_close(&temporary);
+    assert_int_equal(count(), 0);
+}
+
+static void temporary_folder_needs_a_lock(void **state)
+{
+    (void)state;
+    lockable = NOTHING;
+    temporary_open(&temporary, &silent);
+    assert_string_equal(temporary.path, ""); // nor below /tmp
+    assert_int_equal(count(), 0);
+}
+
 static void temporary_folder_full_of_traps_is_removed(void **state)
 {
     (void)state;
@@ -319,6 +372,8 @@ int main(void)
         TEST(temporary_folder_of_a_killed_supervisor_is_swept),
         TEST(temporary_folder_without_others_needs_no_sweeper),
         TEST(temporary_folder_in_use_is_not_swept),
+        TEST(temporary_folder_needs_no_lock_of_folders),
+        TEST(temporary_folder_needs_a_lock),
         TEST(temporary_folder_full_of_traps_is_removed),
         TEST(temporary_folder_of_any_depth_is_removed),
         TEST(removal_ends_in_time),
