@@ -116,8 +116,7 @@ includes; and O, the object. Without TYPE, the beginning of all these names."
 (defun without-type (name)
   "Returns the bytes of NAME, of a file, without its type, as a simple base
 string."
-  (coerce (name-bytes (subseq name 0 (position #\. name :from-end t)))
-          'simple-base-string))
+  (system-bytes (subseq name 0 (position #\. name :from-end t))))
 
 (defun with-files (arguments source output)
   "Returns ARGUMENTS for the C compiler, with other names of the file that it
@@ -140,10 +139,9 @@ it makes the same object."
   "Returns the key of the object that PROGRAM makes with ARGUMENTS, or NIL."
   (let ((source (second (member "-c" arguments :test #'string=))))
     (c-code-key (without-type source)
-                (coerce (name-bytes (format nil "~a~{ ~a~}" program
-                                            (without-header
-                                             (with-files arguments "" ""))))
-                        'simple-base-string))))
+                (system-bytes (format nil "~a~{ ~a~}" program
+                                      (without-header
+                                       (with-files arguments "" "")))))))
 
 (defun job-ended-p (key)
   "Waits until nobody works on the object for KEY, but not for ever."
@@ -193,16 +191,15 @@ at it. True on success."
   "Returns a command for the shell that makes the object for KEY and, before that is
 there, a list of what its C code includes."
   (let ((new (scout-file key "new")))
-    (coerce (name-bytes
-             (format nil "~{~a ~}&& mv ~a ~a"
-                     (mapcar #'shell-word
-                             (append (list program "-MD" "-MT" "o"
-                                           "-MF" (scout-file key "d"))
-                                     (with-files arguments
-                                       (scout-file key "c") new)))
-                     (shell-word new)
-                     (shell-word (scout-file key "o"))))
-            'simple-base-string)))
+    (system-bytes
+     (format nil "~{~a ~}&& mv ~a ~a"
+             (mapcar #'shell-word
+                     (append (list program "-MD" "-MT" "o"
+                                   "-MF" (scout-file key "d"))
+                             (with-files arguments
+                               (scout-file key "c") new)))
+             (shell-word new)
+             (shell-word (scout-file key "o"))))))
 
 (defun start-job (program arguments)
   "In the scout: has PROGRAM make with ARGUMENTS what the session will need."

@@ -249,12 +249,7 @@ which no other library can see."
   (with-output-to-string (renamed)
     (format renamed "extern __attribute__((visibility(\"hidden\"))) void ~
                      ecl_mcp_module(cl_object);~%")
-    (loop with start = 0
-          for at = (search name text :start2 start)
-          do (write-string text renamed :start start :end at)
-          while at
-          do (write-string "ecl_mcp_module" renamed)
-             (setf start (+ at (length name))))))
+    (write-string (replace-text text name "ecl_mcp_module") renamed)))
 
 (defun make-start-object (object text flags compiler)
   "Makes OBJECT of TEXT, C code, by COMPILER with FLAGS. True on success. Other
@@ -347,10 +342,36 @@ one in the cache was damaged, and is deleted."
                   (ignore-errors (delete-file object)))))
             (link-again))))))
 
+(defun replace-text (text old new)
+  "Returns TEXT with NEW instead of each OLD."
+  (with-output-to-string (replaced)
+    (loop with start = 0
+          for at = (search old text :start2 start)
+          do (write-string text replaced :start start :end at)
+          while at
+          do (write-string new replaced)
+             (setf start (+ at (length old))))))
+
+(defun respell-includes (source)
+  "Makes the file SOURCE, C code, include the files beside it by the names that the
+system has for them. Before version 24, ECL has the bytes of names as characters, and
+writes those that are not in ASCII as two bytes each."
+  (let* ((stem (subseq source 0 (position #\. source :from-end t)))
+         (written (name-bytes stem))
+         (known (and (string/= stem written)
+                     (native-namestring stem))))
+    (when (and known (member (mismatch stem known :from-end t) '(nil 0)))
+      (write-text-file source
+                       (replace-text (read-text source :latin-1)
+                                     (format nil "#include \"~a." written)
+                                     (format nil "#include \"~a." stem))
+                       :latin-1))))
+
 (defun call-c-compiler (program arguments call)
   "Calls CALL, which runs PROGRAM with a list of ARGUMENTS, so that it is done
 soon. If that fails, does what ECL wants, and says what that says."
   (let* ((end (position "-c" arguments :test #'string=))
+         (source (and end (second (nthcdr end arguments))))
          (flags (and end (quick-flags (subseq arguments 0 end))))
          (header (and end (header-for program flags))))
     (flet ((compile-it ()
@@ -364,6 +385,8 @@ soon. If that fails, does what ECL wants, and says what that says."
                     (error ()
                       (forget-header flags)
                       (funcall call program arguments))))))))
+      (when source
+        (respell-includes source))
       (cond ((or (user-c-flags-p)
                  (find "-include" arguments :test #'string=))
              (funcall call program arguments))

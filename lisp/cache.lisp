@@ -174,7 +174,7 @@ cache of compiled files, or NIL when there is no cache."
           (in-cache (call-library "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
      (unless (equal (namestring file) (namestring in-cache))
        (ensure-directories-exist in-cache)
-       (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
+       (native-namestring in-cache)))))
 
 (defvar *lock-descriptors* '()
   "The descriptors of the lock files that are open, each with its thread.")

@@ -11,6 +11,16 @@ string, or NIL when it has none."
   (ignore-errors
    (coerce (si:coerce-to-filename pathname) 'simple-base-string)))
 
+(defun system-bytes (text)
+  "Returns TEXT, of names and arguments, as the bytes that the system gets for it, a
+simple base string. Before version 24, ECL has bytes as characters."
+  (let* ((letter (code-char 233))
+         (name (native-namestring (string letter))))
+    (coerce (if (eql (mismatch (string letter) name :from-end t) 0)
+                text
+                (name-bytes text))
+            'simple-base-string)))
+
 (defun current-directory ()
   "Returns the pathname of the current directory of this process."
   (ext:getcwd))

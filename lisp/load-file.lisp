@@ -31,13 +31,16 @@ operating system stores them."
 (defun workspace-file (name)
   "Returns the file that NAME means, relative to the workspace, in the form that
 ECL accepts."
-  (let ((full (if (and (plusp (length name)) (find (char name 0) "/~"))
-                  name
-                  (concatenate 'string (namestring *workspace*) name))))
-    (or (find-if #'file-kind (list full (name-bytes full)))
+  (let ((folder (if (and (plusp (length name)) (find (char name 0) "/~"))
+                    ""
+                    (namestring *workspace*))))
+    (or (find-if #'file-kind
+                 (list (concatenate 'string folder name)
+                       (concatenate 'string folder (name-bytes name))))
         (error 'file-missing :pathname name
                              :problem (format nil "was not found in ~a"
-                                              (namestring *workspace*))))))
+                                              (utf-8-text
+                                               (namestring *workspace*)))))))
 
 (defun check-loadable (file name)
   "Signals an error unless FILE, which the user calls NAME, can be read."

@@ -429,7 +429,19 @@ static void remove_folder(struct temporary *temporary, int64_t until_ms)
     temporary->path[0] = '\0';
 }
 
-/* Makes the folder below BASE. False: errno says why not. */
+/* Whether all programs can use the folder PATH: Lisp takes some characters for
+   those of patterns, lines of C that include a file cannot have others, and ECL
+   before version 24 writes those that are not in ASCII otherwise. */
+static bool is_usable(const char *path)
+{
+    for (; *path; path++)
+        if (*path < ' ' || *path > '~' || strchr("\"*?\\", *path))
+            return false;
+    return true;
+}
+
+/* Makes the folder below BASE. False: errno says why not; EILSEQ: its name is
+   not usable. */
 static bool make_below(struct temporary *temporary, const char *base)
 {
     char real[SANDBOX_PATH];
@@ -438,6 +450,10 @@ static bool make_below(struct temporary *temporary, const char *base)
 
     if (!realpath(base, real))
         return false;
+    if (!is_usable(real)) {
+        errno = EILSEQ;
+        return false;
+    }
     temporary->base =
         open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (temporary->base >= 0 && make_folder(temporary))
@@ -464,7 +480,10 @@ void temporary_open(struct temporary *temporary, const struct log *log)
             log_line(log, LOG_WARN,
                      "sandbox: no temporary folder can be made in %s (TMPDIR): "
                      "%s; using /tmp",
-                     usual, strerror(errno));
+                     usual,
+                     errno == EILSEQ ? "Lisp or C cannot use all characters of "
+                                       "its name"
+                                     : strerror(errno));
     }
     if (!made && !make_below(temporary, "/tmp"))
         log_line(log, LOG_WARN,
