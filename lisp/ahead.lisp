@@ -201,14 +201,18 @@ there, a list of what its C code includes."
              (shell-word new)
              (shell-word (scout-file key "o"))))))
 
+(defun most-jobs ()
+  "Returns how many C compilers a scout runs at once: the session may need one
+processor."
+  (max 1 (min +scout-jobs+ (1- (processor-count)))))
+
 (defun start-job (program arguments)
   "In the scout: has PROGRAM make with ARGUMENTS what the session will need."
   (let ((key (key-of-code program arguments))
-        (source (second (member "-c" arguments :test #'string=)))
-        (most (max 1 (min +scout-jobs+ (1- (processor-count))))))
+        (source (second (member "-c" arguments :test #'string=))))
     (unless key
       (return-from start-job (remark "the C code knows in which file it is")))
-    (when (>= (length (scout-jobs *scout*)) most)
+    (when (>= (length (scout-jobs *scout*)) (most-jobs))
       (wait-for-child (first (last (scout-jobs *scout*))))
       (setf (scout-jobs *scout*) (butlast (scout-jobs *scout*))))
     (let ((claim (claim-file (scout-file key "claim"))))
@@ -422,9 +426,11 @@ end."
   "Ends the scout, and what it has started. Copies of its owner leave it alone."
   (when (and (scout-process *scout*)
              (eql (scout-owner *scout*) (current-process-id)))
-    (let ((status (kill-group (shiftf (scout-process *scout*) nil))))
+    (let* ((process (shiftf (scout-process *scout*) nil))
+           (ended (child-ended-p process))
+           (status (kill-group process)))
       (setf *running-scout* nil)
-      (unless (member status '(0 9)) ; it was done, or was killed
+      (when (and ended (plusp status)) ; it was not done
         (remark "the copy ended with status ~d, as wait(2) has it" status)))))
 
 (defun abandon-scout ()

@@ -84,6 +84,15 @@ what FUNCTION returns, or NIL when there is no folder."
       (unwind-protect (funcall function new)
         (delete-directory-and-files new)))))
 
+(defun put-file (file to)
+  "Makes FILE, which is in another folder, the file TO, all at once. Where nothing
+can move to another folder, as with the first version of Landlock, TO is a copy."
+  (handler-case (rename-native-file file to)
+    (error ()
+      (let ((new (concatenate 'string to ".new")))
+        (when (copy-native-file file new)
+          (rename-native-file new to))))))
+
 (defun make-header (header compiler flags)
   "Makes the file HEADER and its precompiled form for COMPILER with FLAGS. True
 on success. Other processes see all of it or nothing."
@@ -99,8 +108,8 @@ on success. Other processes see all of it or nothing."
                                       (append flags
                                               (list "-x" "c-header"
                                                     source "-o" made)))))
-         (rename-native-file source header)
-         (rename-native-file made (concatenate 'string header ".gch"))
+         (put-file source header)
+         (put-file made (concatenate 'string header ".gch"))
          t)))))
 
 (defun header-name (compiler flags)
@@ -263,7 +272,7 @@ processes see all of it or nothing."
             (eql 0 (run-quietly compiler
                                 (append flags
                                         (list "-c" source "-o" made))))
-            (rename-native-file made object))))))
+            (put-file made object))))))
 
 (defun make-start-object-once (object text compiler flags header)
   "Makes OBJECT of TEXT by COMPILER with FLAGS and HEADER, unless another process has

@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 ")
 
@@ -117,28 +118,58 @@ static int ecl_mcp_own_memory(void)
     return done; // descriptors are closed with the others
 }
 
+/* Reads a byte, or that nobody is there to write one. */
+static void ecl_mcp_await_byte(int fd)
+{
+    char byte;
+
+    while (read(fd, &byte, 1) < 0 && errno == EINTR)
+        continue;
+}
+
+/* What makes a copy end: its group, the end of the thread that made it, whose
+   process is PARENT, and SECONDS, whatever code does to handlers of signals. */
+static int ecl_mcp_bind_scout(pid_t parent, int seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGKILL};
+    struct itimerspec when = {.it_value.tv_sec = seconds};
+    timer_t timer;
+
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_NAME, \"mcp-ahead\");
+    (void)signal(SIGINT, SIG_DFL);
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+           timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 &&
+           timer_settime(timer, 0, &when, NULL) == 0;
+}
+
 /* A copy in a group of its own, which ends with the thread that makes it, and
-   after SECONDS in any case. */
+   after SECONDS in any case. The thread goes on when that is sure: of threads
+   that have ended before, no copy would hear. */
 static int ecl_mcp_fork_scout(int seconds)
 {
     pid_t parent = getpid();
-    pid_t pid = fork();
+    pid_t pid;
+    int ends[2];
 
-    if (pid > 0)
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0) {
+        if (!ecl_mcp_bind_scout(parent, seconds) ||
+            write(ends[1], \"\", 1) != 1 || !ecl_mcp_own_memory() ||
+            !ecl_mcp_leave_files())
+            _exit(1);
+        return 0;
+    }
+    (void)close(ends[1]);
+    if (pid > 0) {
         (void)setpgid(pid, pid); // whoever comes first
-    if (pid != 0)
-        return pid;
-    (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)prctl(PR_SET_NAME, \"mcp-ahead\");
-    if (getppid() != parent)
-        _exit(1);
-    (void)signal(SIGINT, SIG_DFL);
-    (void)signal(SIGALRM, SIG_DFL);
-    (void)alarm((unsigned)seconds);
-    if (!ecl_mcp_own_memory() || !ecl_mcp_leave_files())
-        _exit(1);
-    return 0;
+        ecl_mcp_await_byte(ends[0]);
+    }
+    (void)close(ends[0]);
+    return pid;
 }
 
 static int ecl_mcp_processors(void)
@@ -179,6 +210,14 @@ has ended, as wait(2) does."
   (ffi:c-inline (pid) (:int) :void "kill(-(#0), SIGKILL); kill(#0, SIGKILL);"
                 :one-liner nil)
   (wait-for-child pid))
+
+(defun child-ended-p (pid)
+  "True when the child PID has ended, by itself or not."
+  (ffi:c-inline (pid) (:int) :bool "{
+    siginfo_t end = {.si_pid = 0};
+    (void)waitid(P_PID, (id_t)#0, &end, WEXITED | WNOHANG | WNOWAIT);
+    @(return) = end.si_pid != 0;
+  }" :one-liner nil))
 
 (defun current-process-id ()
   "Returns the process id of this process."
@@ -462,9 +501,11 @@ has made."
                 :one-liner t))
 
 (defun take-file (from to)
-  "Moves the file FROM to TO, simple base strings, and dates it now. True on
-success."
-  (ffi:c-inline (from to) (:object :object) :bool
-                "ecl_mcp_take((const char *)(#0)->base_string.self,
-                              (const char *)(#1)->base_string.self)"
-                :one-liner t))
+  "Moves the file FROM to TO, simple base strings, and dates it now. Where nothing
+can move to another folder, as with the first version of Landlock, TO is a copy.
+True on success."
+  (or (ffi:c-inline (from to) (:object :object) :bool
+                    "ecl_mcp_take((const char *)(#0)->base_string.self,
+                                  (const char *)(#1)->base_string.self)"
+                    :one-liner t)
+      (copy-native-file from to)))

@@ -22,8 +22,9 @@ const struct tool *const tools_debug[] = {
     &(const struct tool){
         .name = "evaluate-in-frame",
         .title = "Evaluate in frame",
-        .description = "Evaluate code with the variables of a stack frame of a "
-                       "frozen error, in a copy.",
+        .description =
+            "Evaluate code with the variables of a frame of a frozen "
+            "error, in a copy.",
         .fields =
             FIELDS(FIELD_CODE, FIELD_ERROR, FIELD_FRAME,
                    {.name = "keep", .kind = SCHEMA_BOOLEAN, .hidden = true},
@@ -41,11 +42,12 @@ const struct tool *const tools_debug[] = {
         .fields = FIELDS({.name = "restart",
                           .kind = SCHEMA_STRING,
                           .required = true,
-                          .help = "Number or name."},
+                          .help = "Number, name, return-from-frame or "
+                                  "restart-frame."},
                          FIELD_ERROR, FIELD_FRAME,
                          {.name = "code",
                           .kind = SCHEMA_CODE,
-                          .help = "Gives the values, in the frame."},
+                          .help = "Gives values, in the frame."},
                          {.name = "adopt",
                           .kind = SCHEMA_BOOLEAN,
                           .help = "The outcome becomes the session."},

@@ -27,7 +27,7 @@ const struct tool tool_list_definitions = {
 const struct tool tool_list_sessions = {
     .name = "list-sessions",
     .title = "List sessions",
-    .description = "List the open sessions, their checkpoints and memory.",
+    .description = "List open sessions, checkpoints and memory.",
     .level = TOOL_SAFE,
     .reads_only = true,
     .look_up = true,
@@ -42,8 +42,7 @@ const struct tool *const tools_session[] = {
     &(const struct tool){
         .name = "checkpoint-session",
         .title = "Checkpoint session",
-        .description = "Save the state of the Lisp session for "
-                       "restore-session.",
+        .description = "Save the Lisp session for restore-session.",
         .fields =
             FIELDS({.name = "name", .kind = SCHEMA_NAME, .required = true},
                    FIELD_SESSION),

@@ -37,11 +37,29 @@
       (is (null (key-of (coerce (format nil "~aside/missing" *scratch*)
                                 'simple-base-string)))))))
 
+(defun substitute-lines (text)
+  "Returns TEXT with a newline for each ~%."
+  (format nil (with-output-to-string (control)
+                (loop for (character next) on (coerce text 'list)
+                      do (when (and (char= character #\~) (not (eql next #\%)))
+                           (write-char #\~ control))
+                         (write-char character control)))))
+
 (session-test c-code-that-knows-its-place-has-no-key
   (dolist (more '("#include \"own.h\"" " #  include NAME" "int x = __LINE__;"
-                  "char *x = __FILE__;" "#if __has_include(\"a.h\")"))
-    (is (null (key-of (write-code "placed" "_eclA_1" :more more)))))
-  (is-true (key-of (write-code "placed" "_eclA_1" :more "#include <math.h>")))
+                  "char *x = __FILE__;" "#if __has_include(\"a.h\")"
+                  "# /* x */ include \"own.h\"" "/* x */ #include \"own.h\""
+                  "/* x~% x */ #include \"own.h\"" "%:include \"own.h\""
+                  "#inc\\~%lude \"own.h\"" "#include </tmp/own.h>"
+                  "#include_next <own.h>" "#import <own.h>"
+                  "#embed <own.h>" "__asm__(\".incbin \\\"own\\\"\");"))
+    (is (null (key-of (write-code "placed" "_eclA_1"
+                                  :more (substitute-lines more))))
+        "~a has a key" more))
+  (dolist (more '("#include <math.h>" "/* #:include */" "/* x */ int y;"
+                  "#define include 1" "int y; /* x */"))
+    (is-true (key-of (write-code "placed" "_eclA_1" :more more))
+             "~a has no key" more))
   (delete-file (format nil "~aside/placed.data" *scratch*))
   (is (null (key-of (coerce (format nil "~aside/placed" *scratch*)
                             'simple-base-string)))))
@@ -160,3 +178,161 @@
     (ecl-mcp::delete-tree (coerce folder 'simple-base-string))
     (is (not (probe-file folder)))
     (is-true (probe-file (outside-file :read)))))
+
+;;; How the scout ends, and what it has
+
+(defun end-of-scout (seconds function)
+  "Calls FUNCTION in a scout that ends after SECONDS, and returns its status when it
+has ended, as wait(2) has it."
+  (let ((pid (ecl-mcp::fork-scout seconds)))
+    (if (zerop pid)
+        (unwind-protect (funcall function)
+          (ecl-mcp::end-process 3))
+        (ecl-mcp::wait-for-child pid))))
+
+(session-test a-scout-ends-in-time-whatever-it-does
+  (is (eql 600 ecl-mcp::+scout-seconds+))
+  (is (eql 9 (end-of-scout 1 (lambda () (loop)))))
+  (is (eql 9 (end-of-scout 1 (lambda ()
+                               (ext:catch-signal 14 :ignore)
+                               (mp:without-interrupts (loop (sleep 1))))))))
+
+(session-test a-scout-ends-with-the-thread-that-made-it
+  (dotimes (i 5)
+    (let* ((pid nil)
+           (thread (mp:process-run-function
+                    "owner"
+                    (lambda ()
+                      (setf pid (ecl-mcp::fork-scout 600))
+                      (when (zerop pid)
+                        (loop (sleep 1)))))))
+      (mp:process-join thread)
+      (is (eql 9 (ecl-mcp::wait-for-child pid))))))
+
+(session-test descriptors-of-a-scout-lead-nowhere
+  (write-file "side/open" "x")
+  (let ((name (format nil "~aside/open" *scratch*)))
+    (with-open-file (out name :direction :output :if-exists :append)
+      (is (eql 0 (end-of-scout
+                  600
+                  (lambda ()
+                    (write-line "from the scout" out)
+                    (finish-output out)
+                    (ecl-mcp::end-process
+                     (count-if-not
+                      (lambda (file)
+                        (member (namestring file) '("/dev/null" "/proc/self/fd/")
+                                :test #'string=))
+                      (directory "/proc/self/fd/*"))))))))
+    (is (equal "x" (ecl-mcp::read-text name :latin-1)))))
+
+;;; When there is one, and how much it does
+
+(defmacro with-answers ((&rest answers) &body body)
+  "Runs BODY while functions return other values; ANSWERS are lists of a name and
+a form, which is evaluated at each call."
+  `(let ((originals (list ,@(loop for (name) in answers
+                                  collect `(fdefinition ',name)))))
+     (unwind-protect
+          (progn ,@(loop for (name form) in answers
+                         collect `(setf (fdefinition ',name)
+                                        (lambda () ,form)))
+                 ,@body)
+       (mapc (lambda (name original) (setf (fdefinition name) original))
+             ',(mapcar #'first answers) originals))))
+
+(session-test a-scout-is-made-where-it-helps
+  (is (eq :idle ecl-mcp::*scouts*))
+  (flet ((reason (scouts files)
+           (let ((ecl-mcp::*scouts* scouts))
+             (ecl-mcp::reason-for-none files))))
+    (ext:install-c-compiler)
+    (unwind-protect
+         (with-answers ((ecl-mcp::processor-count 2) (ecl-mcp::running-count 2))
+           (is (null (reason :idle '("a" "b"))))
+           (is (equal "too few files" (reason t '("a"))))
+           (is (equal "switched off" (reason nil '("a" "b")))))
+      (ext:install-bytecodes-compiler))
+    (is (equal "no C compiler" (reason t '("a" "b"))))))
+
+(session-test a-scout-waits-for-an-idle-processor
+  (ext:install-c-compiler)
+  (unwind-protect
+       (let ((looks 0))
+         (flet ((reason (scouts)
+                  (let ((ecl-mcp::*scouts* scouts))
+                    (setf looks 0)
+                    (ecl-mcp::reason-for-none '("a" "b")))))
+           (with-answers ((ecl-mcp::processor-count 2)
+                          (ecl-mcp::running-count (progn (incf looks) 3)))
+             (is (equal "all processors are busy" (reason :idle)))
+             (is (null (reason t))))
+           (with-answers ((ecl-mcp::processor-count 2)
+                          (ecl-mcp::running-count (if (< (incf looks) 10) 3 2)))
+             (is (null (reason :idle))))
+           (with-answers ((ecl-mcp::processor-count 2)
+                          (ecl-mcp::running-count -1)) ; not known
+             (is (null (reason :idle))))
+           (with-answers ((ecl-mcp::processor-count 1)
+                          (ecl-mcp::running-count 1))
+             (is (equal "one processor" (reason :idle)))
+             (is (null (reason t))))))
+    (ext:install-bytecodes-compiler)))
+
+(session-test programs-that-run-are-counted
+  (let ((programs (loop repeat (ecl-mcp::processor-count)
+                        collect (ecl-mcp::spawn-shell
+                                 (coerce "while :; do :; done"
+                                         'simple-base-string)))))
+    (unwind-protect (is-true (wait-until #'ecl-mcp::busy-p "busy processor"))
+      (mapc #'ecl-mcp::kill-child programs))))
+
+(session-test one-processor-stays-free-of-jobs
+  (loop for (processors jobs) in '((1 1) (2 1) (3 2) (8 7) (9 8) (10 8) (64 8))
+        do (with-answers ((ecl-mcp::processor-count processors))
+             (is (= jobs (ecl-mcp::most-jobs)) "~d processors: ~d jobs"
+                 processors (ecl-mcp::most-jobs)))))
+
+(defun new-scout (name)
+  "Returns a scout that has done nothing, with the new folder side/NAME."
+  (let ((folder (coerce (format nil "~aside/~a/" *scratch* name)
+                        'simple-base-string)))
+    (ecl-mcp::delete-tree folder)
+    (ensure-directories-exist folder)
+    (ecl-mcp::make-scout folder '())))
+
+(session-test more-jobs-than-allowed-wait
+  (write-file "side/log" "")
+  ;; Each job waits a second for a third one.
+  (write-file "side/cc" (format nil "echo + >>~aside/log~%~
+                                     for i in 1 2 3 4 5 6 7 8 9 10; do~%~
+                                     test $(grep -c + ~:*~aside/log) -gt 2 &&~
+                                     break; sleep 0.1; done~%~
+                                     echo - >>~:*~aside/log; : >$4~%"
+                              *scratch*))
+  (let ((ecl-mcp::*scout* (new-scout "jobs"))
+        (ecl-mcp::*scouting* t)
+        (log (format nil "~aside/log" *scratch*)))
+    (with-answers ((ecl-mcp::processor-count 3))
+      (dolist (name '("j1" "j2" "j3" "j4"))
+        (ecl-mcp::start-job
+         "sh" (list (format nil "~aside/cc" *scratch*) "-c"
+                    (format nil "~a.c" (write-code name (format nil "_ecl~a" name)
+                                                   :more name))
+                    "-o" "x.o"))))
+    (mapc #'ecl-mcp::wait-for-child (ecl-mcp::scout-jobs ecl-mcp::*scout*))
+    (let ((running 0)
+          (marks (remove #\Newline (ecl-mcp::read-text log :latin-1))))
+      (is (= 8 (length marks)) "~a" marks)
+      (is (= 2 (loop for mark across marks
+                     maximize (incf running (if (char= mark #\+) 1 -1))))
+          "~a" marks))))
+
+(session-test who-waits-for-an-object-does-so-for-a-minute
+  (let* ((ecl-mcp::*scout* (new-scout "waits"))
+         (claim (ecl-mcp::claim-file (ecl-mcp::scout-file "k" "claim"))))
+    (is (eql 60 ecl-mcp::*object-seconds*))
+    (let ((ecl-mcp::*object-seconds* 1/10))
+      (is (not (ecl-mcp::job-ended-p "k"))))
+    (ecl-mcp::close-descriptor claim)
+    (is-true (ecl-mcp::job-ended-p "k"))))

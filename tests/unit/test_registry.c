@@ -451,8 +451,8 @@ static void registry_writes_tools(void **state)
     tool_write(&w, tool, true);
     tool_write(&w, tool, false);
     assert_memory(!buf_failed(&out));
-    const char *text = "\"description\":\"List the open sessions, their "
-                       "checkpoints and memory.\","
+    const char *text = "\"description\":\"List open sessions, checkpoints and "
+                       "memory.\","
                        "\"inputSchema\":{\"type\":\"object\","
                        "\"properties\":{},\"additionalProperties\":false},"
                        "\"annotations\":{\"title\":\"List sessions\","

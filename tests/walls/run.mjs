@@ -11,6 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/peer.mjs';
+import { aheadFaults } from './ahead.mjs';
 import { LISP, MODES, hasWall, readAttempts } from './attempts.mjs';
 import { misplacedCalls } from './calls.mjs';
 import { tryInLisp } from './lisp.mjs';
@@ -187,13 +188,14 @@ async function play(run, programs) {
         await server.open();
         await server.evaluate('1'); // images are made when one is needed
         const features = await featuresOf(server);
-        for (const fault of await reportFaults(server, run.hidden,
-            features.says)) {
-            summary.failed++;
-            console.log(`FAIL ${run.name}: ${fault}`);
-        }
+        const faults = await reportFaults(server, run.hidden, features.says);
         judge(run, world, await make(world, server, programs, run.cases),
             features);
+        if (run.mode === 'workspace')
+            faults.push(...await aheadFaults(server, world, run.hidden));
+        summary.failed += faults.length;
+        for (const fault of faults)
+            console.log(`FAIL ${run.name}: ${fault}`);
         console.log(`ok   ${run.name}: ${run.cases.length} attempts ` +
             `(${seconds(start)} s; ${features.says})`);
     } catch (error) {
