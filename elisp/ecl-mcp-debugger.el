@@ -107,7 +107,7 @@ The error is one of SESSION."
     (cond
      ((not (ecl-mcp-debugger--shows-p buffer (alist-get 'error arguments) session))
       (ecl-mcp-eval--show-answer name answer))
-     ((string-match "^; In a copy of error [0-9]+, which goes on as error \\([0-9]+\\):"
+     ((string-match "^; In a copy of error [0-9]+, which continues as error \\([0-9]+\\)"
                     text)
       (let ((next (string-to-number (match-string 1 text))))
         (ecl-mcp-debugger--show
@@ -127,7 +127,7 @@ the session is unchanged"
 the session"
                                 name (ecl-mcp--key 'ecl-mcp-debugger-adopt)))
                        ((plist-get answer :success)
-                        "ecl-mcp: The session goes on from here")
+                        "ecl-mcp: The session continues from here")
                        (t (ecl-mcp-eval--error-summary text)))))))))
 
 (defun ecl-mcp-debugger--invoke (name arguments)

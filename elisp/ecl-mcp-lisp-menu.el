@@ -11,6 +11,32 @@
 
 (require 'ecl-mcp-menu)
 
+(defconst ecl-mcp-lisp-menu--look-up
+  '(("Describe..." ecl-mcp-describe-symbol)
+    ("Describe Package..." ecl-mcp-describe-package)
+    ("Apropos..." ecl-mcp-apropos)
+    ("HyperSpec..." ecl-mcp-hyperspec)
+    ("HyperSpec: Directive of Format..." ecl-mcp-hyperspec-format)
+    ("HyperSpec: Macro Character..." ecl-mcp-hyperspec-reader-macro)
+    ("HyperSpec: Glossary..." ecl-mcp-hyperspec-glossary)
+    ("Inspect..." ecl-mcp-inspect)
+    ("Who Calls..." ecl-mcp-who-calls)
+    ("What It Calls..." ecl-mcp-callees)
+    ("Who References..." ecl-mcp-who-references))
+  "What both menus have to look things up.")
+
+(defconst ecl-mcp-lisp-menu--functions
+  '(("Expand the Macro" ecl-mcp-macroexpand)
+    ("Expand All Macros" ecl-mcp-macroexpand-all)
+    ("Disassemble..." ecl-mcp-disassemble)
+    ("Trace or Untrace..." ecl-mcp-toggle-trace)
+    ("Follow Calls, or No Longer..." ecl-mcp-trace-toggle)
+    ("Tree of Calls" ecl-mcp-trace-dialog)
+    ("Newest Error" ecl-mcp-debug)
+    ("Step Through..." ecl-mcp-step)
+    ("Replay..." ecl-mcp-replay))
+  "What both menus have about functions.")
+
 (defun ecl-mcp-lisp-menu-define ()
   "Define the menu of `ecl-mcp-mode', whose keymap must exist."
   (ecl-mcp-menu-define
@@ -33,32 +59,14 @@
      ("Previous Note" ecl-mcp-previous-note)
      ("Remove Notes" ecl-mcp-remove-notes)
      ("Run Tests..." ecl-mcp-run-tests))
-   '("Look Up"
-     ("Describe..." ecl-mcp-describe-symbol)
-     ("Describe Package..." ecl-mcp-describe-package)
-     ("Apropos..." ecl-mcp-apropos)
-     ("HyperSpec..." ecl-mcp-hyperspec)
-     ("HyperSpec: Directive of Format..." ecl-mcp-hyperspec-format)
-     ("HyperSpec: Macro Character..." ecl-mcp-hyperspec-reader-macro)
-     ("HyperSpec: Glossary..." ecl-mcp-hyperspec-glossary)
-     ("Inspect..." ecl-mcp-inspect)
-     ("Who Calls..." ecl-mcp-who-calls)
-     ("What It Calls..." ecl-mcp-callees)
-     ("Who References..." ecl-mcp-who-references)
+   `("Look Up"
+     ,@ecl-mcp-lisp-menu--look-up
      ("Uses..." xref-find-references)
      ("Methods on a Class..." ecl-mcp-who-specializes)
      ("Complete" completion-at-point)
      ("Definitions of the Session" ecl-mcp-list-definitions))
-   '("Functions"
-     ("Expand the Macro" ecl-mcp-macroexpand)
-     ("Expand All Macros" ecl-mcp-macroexpand-all)
-     ("Disassemble..." ecl-mcp-disassemble)
-     ("Trace or Untrace..." ecl-mcp-toggle-trace)
-     ("Follow Calls, or No Longer..." ecl-mcp-trace-toggle)
-     ("Tree of Calls" ecl-mcp-trace-dialog)
-     ("Newest Error" ecl-mcp-debug)
-     ("Step Through..." ecl-mcp-step)
-     ("Replay..." ecl-mcp-replay)
+   `("Functions"
+     ,@ecl-mcp-lisp-menu--functions
      ("Undefine..." ecl-mcp-undefine-function))
    '("Session"
      ("REPL" ecl-mcp-repl)
@@ -79,29 +87,11 @@
      ("Interrupt" ecl-mcp-repl-interrupt)
      ("Earlier Input" comint-previous-input)
      ("Later Input" comint-next-input))
-   '("Look Up"
-     ("Describe..." ecl-mcp-describe-symbol)
-     ("Describe Package..." ecl-mcp-describe-package)
-     ("Apropos..." ecl-mcp-apropos)
-     ("HyperSpec..." ecl-mcp-hyperspec)
-     ("HyperSpec: Directive of Format..." ecl-mcp-hyperspec-format)
-     ("HyperSpec: Macro Character..." ecl-mcp-hyperspec-reader-macro)
-     ("HyperSpec: Glossary..." ecl-mcp-hyperspec-glossary)
-     ("Inspect..." ecl-mcp-inspect)
-     ("Who Calls..." ecl-mcp-who-calls)
-     ("What It Calls..." ecl-mcp-callees)
-     ("Who References..." ecl-mcp-who-references)
+   `("Look Up"
+     ,@ecl-mcp-lisp-menu--look-up
      ("Methods on a Class..." ecl-mcp-who-specializes))
-   '("Functions"
-     ("Expand the Macro" ecl-mcp-macroexpand)
-     ("Expand All Macros" ecl-mcp-macroexpand-all)
-     ("Disassemble..." ecl-mcp-disassemble)
-     ("Trace or Untrace..." ecl-mcp-toggle-trace)
-     ("Follow Calls, or No Longer..." ecl-mcp-trace-toggle)
-     ("Tree of Calls" ecl-mcp-trace-dialog)
-     ("Newest Error" ecl-mcp-debug)
-     ("Step Through..." ecl-mcp-step)
-     ("Replay..." ecl-mcp-replay))
+   `("Functions"
+     ,@ecl-mcp-lisp-menu--functions)
    '("Value"
      ("Copy to the Input" ecl-mcp-value-copy :active (ecl-mcp-values-at-point))
      ("Inspect It" ecl-mcp-value-inspect :active (ecl-mcp-values-at-point))

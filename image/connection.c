@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "image/descriptors.h"
+
 /* Bytes read from the socket at once. */
 #define CHUNK (64u * 1024)
 
@@ -310,31 +312,11 @@ bool connection_begin(struct connection *connection, struct wire_head head)
 static void send_out(struct connection *connection, int fd)
 {
     struct buf *out = &connection->out;
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } extra;
-    struct iovec part = {out->p, out->n};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t n;
 
     if (buf_failed(out))
         connection_give_up("no memory for an answer");
-    if (fd >= 0) {
-        struct cmsghdr *cmsg;
-
-        memset(&extra, 0, sizeof extra);
-        header.msg_control = extra.bytes;
-        header.msg_controllen = sizeof extra.bytes;
-        cmsg = CMSG_FIRSTHDR(&header);
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(cmsg), &fd, sizeof fd);
-    }
-    do
-        n = sendmsg(connection->socket, &header, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
+    n = descriptors_send(connection->socket, out->p, out->n, &fd, fd >= 0);
     if (n < 0 && errno == ETOOMANYREFS)
         n = 0;
     else if (n <= 0)

@@ -8,33 +8,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "image/descriptors.h"
+
+_Static_assert((int)CONTROL_FDS <= (int)DESCRIPTORS_MOST,
+               "they come in one message");
+
 enum status control_send(int socket, const struct control_message *message,
                          const int fds[CONTROL_FDS])
 {
     struct control_message copy = *message;
-    struct iovec part = {&copy, sizeof copy};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    union {
-        char bytes[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
-        struct cmsghdr align;
-    } extra;
-    ssize_t sent;
+    ssize_t sent = descriptors_send(socket, &copy, sizeof copy, fds,
+                                    fds ? CONTROL_FDS : 0);
 
-    if (fds) {
-        struct cmsghdr *cmsg;
-
-        memset(&extra, 0, sizeof extra);
-        header.msg_control = extra.bytes;
-        header.msg_controllen = sizeof extra.bytes;
-        cmsg = CMSG_FIRSTHDR(&header);
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(CONTROL_FDS * sizeof(int));
-        memcpy(CMSG_DATA(cmsg), fds, CONTROL_FDS * sizeof(int));
-    }
-    do
-        sent = sendmsg(socket, &header, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
     return sent == (ssize_t)sizeof copy ? ST_OK : ST_IO;
 }
 

@@ -13,40 +13,33 @@ void format_begin_text(struct format_text *text)
     text->used = 0;
 }
 
+/* Adds PIECE, whose last character is LAST. */
+static bool add(struct format_text *text, struct format_piece piece,
+                ecl_character last)
+{
+    if (text->count == FORMAT_PIECES)
+        return false;
+    text->pieces[text->count++] = piece;
+    text->length += piece.length;
+    text->last = last;
+    return true;
+}
+
 bool format_add_piece(struct format_text *text, const void *from,
                       unsigned char size, cl_index length)
 {
-    struct format_piece *piece = &text->pieces[text->count];
-
-    if (length == 0)
-        return true;
-    if (text->count == FORMAT_PIECES)
-        return false;
-    piece->from = from;
-    piece->size = size;
-    piece->length = length;
-    text->count++;
-    text->length += length;
-    text->last = format_character(from, size, length - 1);
-    return true;
+    return length == 0 || add(text,
+                              (struct format_piece){
+                                  .from = from, .size = size, .length = length},
+                              format_character(from, size, length - 1));
 }
 
 bool format_add_fill(struct format_text *text, ecl_character fill,
                      cl_index length)
 {
-    struct format_piece *piece = &text->pieces[text->count];
-
-    if (length == 0)
-        return true;
-    if (text->count == FORMAT_PIECES)
-        return false;
-    piece->fill = fill;
-    piece->size = 0;
-    piece->length = length;
-    text->count++;
-    text->length += length;
-    text->last = fill;
-    return true;
+    return length == 0 ||
+           add(text, (struct format_piece){.fill = fill, .length = length},
+               fill);
 }
 
 bool format_add_string(struct format_text *text, cl_object string)

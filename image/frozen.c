@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "image/descriptors.h"
 #include "image/linux.h"
 #include "image/names.h"
 
@@ -51,30 +52,7 @@ static void close_fd(int *fd)
 static bool send_with(int socket, void *data, size_t size, const int *fds,
                       size_t n)
 {
-    union {
-        char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
-        struct cmsghdr align;
-    } extra;
-    struct iovec part = {data, size};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    ssize_t sent;
-
-    if (n > 0) {
-        struct cmsghdr *cmsg;
-
-        memset(&extra, 0, sizeof extra);
-        header.msg_control = extra.bytes;
-        header.msg_controllen = CMSG_SPACE(n * sizeof *fds);
-        cmsg = CMSG_FIRSTHDR(&header);
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(n * sizeof *fds);
-        memcpy(CMSG_DATA(cmsg), fds, n * sizeof *fds);
-    }
-    do
-        sent = sendmsg(socket, &header, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)size;
+    return descriptors_send(socket, data, size, fds, n) == (ssize_t)size;
 }
 
 /* Receives into ROOM, and adds descriptors that come along to FDS, which has *N

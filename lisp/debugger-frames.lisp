@@ -145,7 +145,7 @@ number of arguments that takes it."
                       (declare (ignore values))
                       (throw 'form-again nil)))
           (make-way "RETURN-FORM"
-                    "Give the form these values, and go on behind it."
+                    "Give the form these values and continue after it."
                     (lambda (&rest values) (throw 'form-values values))))))
 
 (defconstant +exits-shown+ 20

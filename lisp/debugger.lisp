@@ -498,8 +498,8 @@ evaluated in FRAME before. If ADOPT is true, what comes of it becomes the sessio
 the session."
   (cond (outcome text)                  ; the supervisor says it
         (failed
-         (format nil "~a~%; In a copy of error ~d~:[~;, which goes on as error ~
-                      ~:*~d~]: the session is unchanged."
+         (format nil "~a~%; In a copy of error ~d~:[~;, which continues as ~
+                      error ~:*~d~]: the session is unchanged."
                  text number (and next (frozen-number next))))
         (adopt
          (format nil "~a~%; In a copy of error ~d, which could not be adopted: ~
@@ -508,4 +508,4 @@ the session."
                  text number))
         (t
          (format nil "~a~%; In a copy of error ~d: the session is unchanged; ~
-                      with adopt it would go on from here." text number))))
+                      with adopt it would continue from here." text number))))

@@ -106,7 +106,7 @@ what came of it."
       "It was interrupted, and has ended."
       (format nil "It was interrupted, but has not ended within ~d s: it is in ~
                    foreign code, accepts no interrupts, or is busy in a cleanup ~
-                   form. restore-session goes on without any thread."
+                   form. restore-session continues without any thread."
               +thread-seconds+)))
 
 (defun about-thread (number function)

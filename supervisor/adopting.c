@@ -48,7 +48,7 @@ static void describe(const struct session *session,
 {
     uint64_t last = session->keeping.history.last;
 
-    buf_printf(text, "\n; Adopted: session %s goes on from here, as ",
+    buf_printf(text, "\n; Adopted: session %s continues from here, as ",
                session->name);
     history_describe(&session->keeping.history, checkpoint->evaluation, text);
     if (checkpoint->evaluation < last) {

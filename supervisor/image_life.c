@@ -129,7 +129,7 @@ static bool may_send(const struct supervisor *s, struct session *session)
         reply_not_run(session, session->calls.first,
                       "the new files that the last answer tells could not be "
                       "covered in time, so code in this session can change "
-                      "them. Tell the user. To go on all the same, make the "
+                      "them. Tell the user. To continue all the same, make the "
                       "call again; another session finds them covered");
     return true;
 }

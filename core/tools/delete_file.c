@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* delete_file.c: deletes a file, which the user sees first. */
 #include "gate/changes.h"
+#include "tools/fields.h"
 #include "tools/mentions.h"
 #include "tools/sets.h"
 
 enum { PATH };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     {0},
 };
 

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "gate/changes.h"
 #include "gate/place.h"
+#include "tools/fields.h"
 #include "tools/mentions.h"
 #include "tools/sets.h"
 
@@ -14,12 +15,7 @@ enum { PATH, TO };
 enum { OLD, NEW, PARTS };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [TO] =
         {
             .name = "to",

@@ -77,6 +77,7 @@ static const char *words_for(enum rename_kind kind)
     case RENAME_OPTIONS:
         return "the initarg and accessors of a slot keep their names: ";
     case RENAME_MENTION:
+        return "in a comment or string: ";
     case RENAME_SURE:
         break;
     }

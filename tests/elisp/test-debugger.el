@@ -192,7 +192,7 @@
   (test-debugger-keys "a" nil)
   (should (string-match-p "\\[ERROR]" (live-eval "(debug-outer 5)")))
   (test-debugger-keys "a" t)
-  (should (string-match-p "^; Adopted: session main goes on from here"
+  (should (string-match-p "^; Adopted: session main continues from here"
                           (test-debugger-text)))
   (should (equal (live-eval "(debug-outer 5)") "=> (:GOT (:MENDED 5))")))
 

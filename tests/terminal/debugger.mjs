@@ -60,7 +60,7 @@ test('debugger: C-c E, frames, a restart, and its outcome', options, async emacs
     await emacs.keys('Enter');
     await emacs.see(/RETRY-FORM succeeded in a copy; a makes this/m);
     await emacs.keys('a', 'y');
-    await emacs.see(/The session goes on from here$/m);
+    await emacs.see(/The session continues from here$/m);
     await emacs.keys('q');
     await emacs.eval('(progn (pop-to-buffer "code.lisp") (goto-char (point-max)) t)');
     await emacs.keys('C-x', 'C-e');
@@ -135,7 +135,7 @@ test('debugger: an error of the agent, which goes on', {
         await emacs.see(/RETRY-FORM succeeded in a copy; a makes this/m);
         check(/ERROR/.test(await eval_('(inner 5)')), 'unchanged');
         await emacs.keys('a', 'y');
-        await emacs.see(/The session goes on from here$/m);
+        await emacs.see(/The session continues from here$/m);
         const told = await eval_('(inner 5)');
         check(/called invoke-restart with adopt/.test(told) && /=> \(:MENDED 5\)/.test(told), told);
     } finally {
