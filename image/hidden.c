@@ -225,7 +225,6 @@ static void note_ways(struct hidden *hidden, const char *path, size_t existing)
 /* Notes the file NAME in FOLDER if it has another name. False: no room. */
 static bool note_file(struct hidden *hidden, int folder, const char *name)
 {
-    struct hidden_path file = {.name = NULL};
     struct stat status;
 
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -236,14 +235,14 @@ static bool note_file(struct hidden *hidden, int folder, const char *name)
         hidden->unsought |= SANDBOX_UNSOUGHT_INSIDE;
         return false;
     }
-    file.device = status.st_dev;
-    file.number = status.st_ino;
-    take_path(hidden, &hidden->inside, file, "");
+    take_path(
+        hidden, &hidden->inside,
+        (struct hidden_path){.device = status.st_dev, .number = status.st_ino},
+        "");
     return true;
 }
 
-/* The next entry of OPEN, or NULL, other than "." and "..": *LEFT, which goes
-   down, may be looked at. */
+/* The next entry of OPEN, or NULL, but for "." and "..", if *LEFT is not 0. */
 static const struct dirent *next_entry(struct hidden *hidden, DIR *open,
                                        size_t *left)
 {
@@ -268,10 +267,9 @@ static void note_inside(struct hidden *hidden, const char *path)
     size_t left = LIMIT_SECRET_NAMES;
     const struct dirent *entry;
 
-    while ((entry = next_entry(hidden, open, &left)))
-        if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) &&
-            !note_file(hidden, dirfd(open), entry->d_name))
-            break;
+    while ((entry = next_entry(hidden, open, &left)) &&
+           note_file(hidden, dirfd(open), entry->d_name))
+        continue;
     if (open)
         (void)closedir(open); // was only read
 }
@@ -551,14 +549,14 @@ static void hide_cache(struct hidden *hidden, const char *cache)
     hide(hidden, path, ALL);
 }
 
-/* The usual ticket may have another name in a home. To look for all of them in
-   the /tmp of all programs takes long. */
+/* The usual ticket may have another name in a home. The others are not sought.
+ */
 static void note_usual_ticket(struct hidden *hidden)
 {
     char path[sizeof TICKETS + 32];
 
     (void)snprintf(path, sizeof path, TICKETS "/krb5cc_%u", geteuid());
-    (void)note_file(hidden, AT_FDCWD, path); // it says when there is no room
+    (void)note_file(hidden, AT_FDCWD, path); // false: it has said so
 }
 
 /* Adds the secrets of the homes, and the tickets. */

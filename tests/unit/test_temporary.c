@@ -266,9 +266,9 @@ static void temporary_folder_needs_no_lock_of_folders(void **state)
     run_inside("test -f mine");
     folder_run("cd base/ecl-mcp-$(id -u) && rm 0123456789abcded.lock");
     assert_int_equal(count(), 2);
-    temporary_clean(&temporary);
+    temporary_clean(&temporary, temporary_now());
     assert_int_equal(temporary.sweeper, 0); // nothing is left
-    temporary_close(&temporary);
+    temporary_close(&temporary, temporary_now());
     assert_int_equal(count(), 0);
 }
 
