@@ -53,61 +53,28 @@ struct ecl_mcp_code {
 
 static const char *const ecl_mcp_types[] = {\"c\", \"eclh\", \"data\"};
 
-/* Behind the blanks at P, and behind comments that end in this line. */
+/* Behind the blanks at P. */
 static const char *ecl_mcp_blanks(const char *p)
 {
-    for (;;) {
-        const char *end = NULL;
-
-        p += strspn(p, \" \\t\\f\\v\\r\");
-        if (strncmp(p, \"/*\", 2) == 0)
-            end = strstr(p + 2, \"*/\");
-        if (!end || memchr(p, '\\n', (size_t)(end - p)))
-            return p;
-        p = end + 2;
-    }
-}
-
-/* Where the command of the line at P begins, behind its sign, or NULL: at the
-   beginning, or behind a comment that began in a line before. */
-static const char *ecl_mcp_command(const char *p)
-{
-    const char *end = p + strcspn(p, \"\\n\");
-
-    p = ecl_mcp_blanks(p);
-    if (*p != '#' && strncmp(p, \"%:\", 2) != 0) {
-        while (end > p && strncmp(end, \"*/\", 2) != 0)
-            end--;
-        if (end > p)
-            p = ecl_mcp_blanks(end + 2);
-    }
-    return *p == '#'                    ? ecl_mcp_blanks(p + 1)
-           : strncmp(p, \"%:\", 2) == 0 ? ecl_mcp_blanks(p + 2)
-                                        : NULL;
+    return p + strspn(p, \" \\t\\f\\v\");
 }
 
 /* What of the code the line at P includes: 1 or 2; 0 when it includes nothing of
    the user's, or -1 when it includes another file. */
 static int ecl_mcp_included(const struct ecl_mcp_code *code, const char *p)
 {
-    static const char letters[] = \"abcdefghijklmnopqrstuvwxyz_\";
     size_t n = strlen(code->stem);
-    size_t word;
 
-    p = ecl_mcp_command(p);
-    if (!p)
+    p = ecl_mcp_blanks(p);
+    if (*p != '#')
         return 0;
-    word = strspn(p, letters);
-    if (p[word] == '\\\\') // the word goes on
-        return -1;
+    p = ecl_mcp_blanks(p + 1);
     if (strncmp(p, \"include\", 7) != 0)
-        return strncmp(p, \"import\", 6) == 0 || strncmp(p, \"embed\", 5) == 0
-                   ? -1
-                   : 0;
-    p = ecl_mcp_blanks(p + word);
-    if (word == 7 && *p == '<') // the system's
-        return p[1] == '/' || p[1] == '.' ? -1 : 0;
-    if (word != 7 || *p != '\"' || strncmp(p + 1, code->stem, n) != 0)
+        return 0;
+    p = ecl_mcp_blanks(p + 7);
+    if (*p == '<')
+        return 0;
+    if (*p != '\"' || strncmp(p + 1, code->stem, n) != 0)
         return -1;
     p += 1 + n;
     return strncmp(p, \".eclh\\\"\", 6) == 0    ? 1
