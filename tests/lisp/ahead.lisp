@@ -288,22 +288,24 @@ a form, which is evaluated at each call."
 (session-test more-jobs-than-allowed-wait
   (write-file "side/log" "")
   ;; Each job waits a second for a third one.
-  (write-file "side/cc" (format nil "echo + >>~aside/log~%~
+  (write-file "side/cc" (format nil "#!/bin/sh~%echo + >>~aside/log~%~
                                      for i in 1 2 3 4 5 6 7 8 9 10; do~%~
                                      test $(grep -c + ~:*~aside/log) -gt 2 &&~
                                      break; sleep 0.1; done~%~
-                                     echo - >>~:*~aside/log; : >$4~%"
+                                     echo - >>~:*~aside/log~%~
+                                     for last; do :; done; : >\"$last\"~%"
                               *scratch*))
+  (ext:run-program "chmod" (list "+x" (format nil "~aside/cc" *scratch*)))
   (let ((ecl-mcp::*scout* (new-scout "jobs"))
         (ecl-mcp::*scouting* t)
         (log (format nil "~aside/log" *scratch*)))
     (with-answers ((ecl-mcp::processor-count 3))
       (dolist (name '("j1" "j2" "j3" "j4"))
         (ecl-mcp::start-job
-         "sh" (list (format nil "~aside/cc" *scratch*) "-c"
-                    (format nil "~a.c" (write-code name (format nil "_ecl~a" name)
+         (format nil "~aside/cc" *scratch*)
+         (list "-c" (format nil "~a.c" (write-code name (format nil "_ecl~a" name)
                                                    :more name))
-                    "-o" "x.o"))))
+               "-o" "x.o"))))
     (mapc #'ecl-mcp::wait-for-child (ecl-mcp::scout-jobs ecl-mcp::*scout*))
     (let ((running 0)
           (marks (remove #\Newline (ecl-mcp::read-text log :latin-1))))
