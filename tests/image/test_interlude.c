@@ -2,9 +2,18 @@
 /* What comes in the middle of C of ECL changes nothing of what that is about to
    use, and interrupts that wait neither end the process nor are lost. */
 #include <stdlib.h>
+#include <time.h>
 
+#include "image/collector.c" // NOLINT(bugprone-suspicious-include)
 #include "image/interlude.c" // NOLINT(bugprone-suspicious-include)
 #include "support/check.h"
+
+/* Seconds after which a test that waits for ever ends, with the program. */
+#define FOR_EVER 60
+
+/* Special variables that are bound for the first time: among what they need are
+   many collections. */
+#define VARIABLES 200000
 
 #ifndef ecl_bignum // ECL 21
 #define ecl_bignum(object) ((object)->big.big_num)
@@ -68,7 +77,7 @@ static void boot(void)
     interlude_make_room(ecl_process_env());
 }
 
-static int begin(void **state)
+static int begin_test(void **state)
 {
     (void)state;
     calls = 0;
@@ -185,6 +194,69 @@ static void environment_is_written_while_an_interrupt_waits(void **state)
 }
 #endif
 
+/* Ends this program after SECONDS, whatever signals it has blocked; 0: never. */
+static void end_after(int seconds)
+{
+    static timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGKILL};
+    struct itimerspec when = {.it_value = {.tv_sec = seconds}};
+
+    if (!timer)
+        assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    assert_int_equal(timer_settime(timer, 0, &when, NULL), 0);
+}
+
+/* Called with the collector's lock. */
+static void *interrupt(void *data)
+{
+    (void)raise(SIGINT);
+    assert_int_equal(calls, 0);
+    return data;
+}
+
+static void interrupt_waits_for_the_collector(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    end_after(FOR_EVER);
+    assert_ptr_equal(GC_call_with_alloc_lock(interrupt, state), state);
+    end_after(0);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+}
+
+static int collections;
+
+static void GC_CALLBACK note_collection(GC_EventType event)
+{
+    if (event != GC_EVENT_END)
+        return;
+    collections++;
+    (void)raise(SIGINT);
+}
+
+/* The symbols of these variables get finalizers, and are garbage. */
+static void interrupt_waits_for_collections_of_any_kind(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    (void)in_middle(env);
+    (void)state;
+    end_after(FOR_EVER);
+    collections = 0;
+    GC_set_on_collection_event(note_collection);
+    for (int i = 0; i < VARIABLES; i++) {
+        ecl_bds_bind(env, cl_make_symbol(ecl_symbol_name(ECL_T)), ECL_NIL);
+        ecl_bds_unwind1(env);
+    }
+    GC_set_on_collection_event(NULL);
+    end_after(0);
+    assert_true(collections > 0);
+    assert_int_equal(calls, collections);
+}
+
 static void without_room_nothing_is_called(void **state)
 {
     cl_env_ptr env = ecl_process_env();
@@ -218,17 +290,20 @@ static void room_for_variables_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(interrupt_changes_nothing, begin),
-        cmocka_unit_test_setup(interlude_changes_nothing, begin),
-        cmocka_unit_test_setup(several_interrupts_wait, begin),
+        cmocka_unit_test_setup(interrupt_changes_nothing, begin_test),
+        cmocka_unit_test_setup(interlude_changes_nothing, begin_test),
+        cmocka_unit_test_setup(several_interrupts_wait, begin_test),
         cmocka_unit_test_setup(interrupt_that_waits_comes_before_an_interlude,
-                               begin),
+                               begin_test),
 #ifdef __x86_64__
         cmocka_unit_test_setup(environment_is_written_while_an_interrupt_waits,
-                               begin),
+                               begin_test),
 #endif
-        cmocka_unit_test_setup(without_room_nothing_is_called, begin),
-        cmocka_unit_test_setup(room_for_variables_is_made, begin),
+        cmocka_unit_test_setup(interrupt_waits_for_the_collector, begin_test),
+        cmocka_unit_test_setup(interrupt_waits_for_collections_of_any_kind,
+                               begin_test),
+        cmocka_unit_test_setup(without_room_nothing_is_called, begin_test),
+        cmocka_unit_test_setup(room_for_variables_is_made, begin_test),
     };
 
     boot();

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* collector.c: interrupts are off while a thread is in the collector. ECL sees
+   to that where it allocates, but not where it gives something back, has
+   finalizers run, or uses a weak table: an interrupt that came there had Lisp
+   wait for the collector's lock, which this thread has, for ever. These
+   definitions in the program take the place of those in the library, which ECL
+   calls through its table of symbols. A library that does not would only be as
+   it was before. */
+#include <dlfcn.h>
+#include <string.h>
+
+#define GC_THREADS /* declares what is for threads, too */
+#include <gc/gc.h>
+
+#include <ecl/ecl.h>
+
+/* Stores in *FUNCTION, unless it is known, the collector's definition of NAME.
+ */
+static void find(void *function, const char *name)
+{
+    static void *const unknown;
+    void *found;
+
+    if (memcmp(function, &unknown, sizeof unknown) != 0)
+        return;
+    found = dlsym(RTLD_NEXT, name);
+    memcpy(function, &found, sizeof found);
+}
+
+/* Returns what END gets. Before a thread has an environment, and while it is
+   set up, it takes no interrupts. */
+static int begin(cl_env_ptr env)
+{
+    int disabled = env ? env->disable_interrupts : 1;
+
+    if (!disabled)
+        ecl_disable_interrupts_env(env);
+    return disabled;
+}
+
+/* An interrupt that has come meanwhile is taken now. */
+static void end(cl_env_ptr env, int disabled)
+{
+    if (!disabled)
+        ecl_enable_interrupts_env(env);
+}
+
+void GC_free(void *p)
+{
+    static void (*original)(void *);
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+
+    find(&original, "GC_free");
+    original(p);
+    end(env, disabled);
+}
+
+void *GC_call_with_alloc_lock(GC_fn_type function, void *data)
+{
+    static void *(*original)(GC_fn_type, void *);
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+    void *value;
+
+    find(&original, "GC_call_with_alloc_lock");
+    value = original(function, data);
+    end(env, disabled);
+    return value;
+}
+
+void GC_register_finalizer_no_order(void *object, GC_finalization_proc function,
+                                    void *data, GC_finalization_proc *before,
+                                    void **data_before)
+{
+    static void (*original)(void *, GC_finalization_proc, void *,
+                            GC_finalization_proc *, void **);
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+
+    find(&original, "GC_register_finalizer_no_order");
+    original(object, function, data, before, data_before);
+    end(env, disabled);
+}
+
+int GC_general_register_disappearing_link(void **link, const void *object)
+{
+    static int (*original)(void **, const void *);
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+    int value;
+
+    find(&original, "GC_general_register_disappearing_link");
+    value = original(link, object);
+    end(env, disabled);
+    return value;
+}
+
+int GC_unregister_disappearing_link(void **link)
+{
+    static int (*original)(void **);
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+    int value;
+
+    find(&original, "GC_unregister_disappearing_link");
+    value = original(link);
+    end(env, disabled);
+    return value;
+}
