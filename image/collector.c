@@ -14,6 +14,15 @@
 
 #include <ecl/ecl.h>
 
+static struct {
+    void (*free)(void *);
+    void *(*call)(GC_fn_type, void *);
+    void (*finalize)(void *, GC_finalization_proc, void *,
+                     GC_finalization_proc *, void **);
+    int (*link)(void **, const void *);
+    int (*unlink)(void **);
+} originals;
+
 /* Stores in *FUNCTION, unless it is known, the collector's definition of NAME.
  */
 static void find(void *function, const char *name)
@@ -47,24 +56,22 @@ static void end(cl_env_ptr env, int disabled)
 
 void GC_free(void *p)
 {
-    static void (*original)(void *);
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
 
-    find(&original, "GC_free");
-    original(p);
+    find(&originals.free, "GC_free");
+    originals.free(p);
     end(env, disabled);
 }
 
 void *GC_call_with_alloc_lock(GC_fn_type function, void *data)
 {
-    static void *(*original)(GC_fn_type, void *);
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
     void *value;
 
-    find(&original, "GC_call_with_alloc_lock");
-    value = original(function, data);
+    find(&originals.call, "GC_call_with_alloc_lock");
+    value = originals.call(function, data);
     end(env, disabled);
     return value;
 }
@@ -73,38 +80,34 @@ void GC_register_finalizer_no_order(void *object, GC_finalization_proc function,
                                     void *data, GC_finalization_proc *before,
                                     void **data_before)
 {
-    static void (*original)(void *, GC_finalization_proc, void *,
-                            GC_finalization_proc *, void **);
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
 
-    find(&original, "GC_register_finalizer_no_order");
-    original(object, function, data, before, data_before);
+    find(&originals.finalize, "GC_register_finalizer_no_order");
+    originals.finalize(object, function, data, before, data_before);
     end(env, disabled);
 }
 
 int GC_general_register_disappearing_link(void **link, const void *object)
 {
-    static int (*original)(void **, const void *);
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
     int value;
 
-    find(&original, "GC_general_register_disappearing_link");
-    value = original(link, object);
+    find(&originals.link, "GC_general_register_disappearing_link");
+    value = originals.link(link, object);
     end(env, disabled);
     return value;
 }
 
 int GC_unregister_disappearing_link(void **link)
 {
-    static int (*original)(void **);
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
     int value;
 
-    find(&original, "GC_unregister_disappearing_link");
-    value = original(link);
+    find(&originals.unlink, "GC_unregister_disappearing_link");
+    value = originals.unlink(link);
     end(env, disabled);
     return value;
 }

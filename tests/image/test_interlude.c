@@ -194,7 +194,8 @@ static void environment_is_written_while_an_interrupt_waits(void **state)
 }
 #endif
 
-/* Ends this program after SECONDS, whatever signals it has blocked; 0: never. */
+/* Ends this program after SECONDS, whatever signals it has blocked; 0: never.
+ */
 static void end_after(int seconds)
 {
     static timer_t timer;
