@@ -7,6 +7,7 @@
    calls through its table of symbols. A library that does not would only be as
    it was before. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define GC_THREADS /* declares what is for threads, too */
@@ -21,7 +22,77 @@ static struct {
                      GC_finalization_proc *, void **);
     int (*link)(void **, const void *);
     int (*unlink)(void **);
+    int (*invoke)(void);
 } originals;
+
+/* The functions of ECL that the collector calls for finalizers, and those in
+   their places. The finalizers themselves are Lisp, and take interrupts. */
+enum { FUNCTIONS = 2 };
+
+static GC_finalization_proc functions[FUNCTIONS];
+
+/* Finalizers are called in this thread, with interrupts off in between. */
+static __thread bool invoking;
+
+/* When a finalizer has been called, ECL looks at the type of OBJECT, to close a
+   stream for example. It does so for a cons, too, which has none: it takes the
+   second byte of its car for it. */
+static void call(int function, void *object, void *data)
+{
+    cl_object finalizer = data;
+
+    if (!ECL_CONSP((cl_object)object))
+        functions[function](object, data);
+    else if (finalizer && finalizer != ECL_NIL && finalizer != ECL_T)
+        (void)cl_funcall(2, finalizer, object);
+}
+
+static void finalize(int function, void *object, void *data)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+
+    if (!invoking || !env) {
+        call(function, object, data);
+        return;
+    }
+    ecl_enable_interrupts_env(env);
+    call(function, object, data); // may leave it all
+    ecl_disable_interrupts_env(env);
+}
+
+static void finalize_first(void *object, void *data)
+{
+    finalize(0, object, data);
+}
+
+static void finalize_second(void *object, void *data)
+{
+    finalize(1, object, data);
+}
+
+static const GC_finalization_proc in_places[FUNCTIONS] = {finalize_first,
+                                                          finalize_second};
+
+/* What is registered for FUNCTION: itself if there are too many. */
+static GC_finalization_proc in_place_of(GC_finalization_proc function)
+{
+    for (int i = 0; function && i < FUNCTIONS; i++) {
+        if (!functions[i])
+            functions[i] = function;
+        if (functions[i] == function)
+            return in_places[i];
+    }
+    return function;
+}
+
+/* The other way round. */
+static GC_finalization_proc behind(GC_finalization_proc registered)
+{
+    for (int i = 0; registered && i < FUNCTIONS; i++)
+        if (in_places[i] == registered)
+            return functions[i];
+    return registered;
+}
 
 /* Stores in *FUNCTION, unless it is known, the collector's definition of NAME.
  */
@@ -84,7 +155,10 @@ void GC_register_finalizer_no_order(void *object, GC_finalization_proc function,
     int disabled = begin(env);
 
     find(&originals.finalize, "GC_register_finalizer_no_order");
-    originals.finalize(object, function, data, before, data_before);
+    originals.finalize(object, in_place_of(function), data, before,
+                       data_before);
+    if (before)
+        *before = behind(*before);
     end(env, disabled);
 }
 
@@ -110,4 +184,18 @@ int GC_unregister_disappearing_link(void **link)
     value = originals.unlink(link);
     end(env, disabled);
     return value;
+}
+
+int GC_invoke_finalizers(void)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+    int disabled = begin(env);
+    int count;
+
+    find(&originals.invoke, "GC_invoke_finalizers");
+    invoking = !disabled;
+    count = originals.invoke();
+    invoking = false;
+    end(env, disabled);
+    return count;
 }

@@ -11,6 +11,9 @@
 /* Seconds after which a test that waits for ever ends, with the program. */
 #define FOR_EVER 60
 
+/* Nanoseconds from the end of an interrupt to the next one. */
+#define INTERVAL 20000
+
 /* Special variables that are bound for the first time: among what they need are
    many collections. */
 #define VARIABLES 200000
@@ -29,9 +32,22 @@ static cl_object counter;
 /* Calls of the function that interrupts, and that an interlude calls. */
 static int calls;
 
+/* While interrupts are to come, the timer that sends the next one. */
+static timer_t next;
+static volatile sig_atomic_t more;
+
+static void interrupt_soon(void)
+{
+    const struct itimerspec soon = {.it_value = {0, INTERVAL}};
+
+    (void)timer_settime(next, 0, &soon, NULL);
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
     interlude_handle(&lisp_interrupt, signal, info, context);
+    if (more)
+        interrupt_soon();
 }
 
 static void handle_fault(int signal, siginfo_t *info, void *context)
@@ -258,6 +274,41 @@ static void interrupt_waits_for_collections_of_any_kind(void **state)
     assert_int_equal(calls, collections);
 }
 
+/* Interrupts come all the time while finalizers are called, which allocate. */
+static void interrupt_waits_between_finalizers(void **state)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGINT};
+
+    (void)state;
+    (void)in_middle(ecl_process_env());
+    GC_set_finalize_on_demand(1);
+    (void)evaluate("(progn (defvar *ran* 0) (setf *ran* 0)"
+                   " (defun end (x) (incf *ran*) (list x))"
+                   " (dotimes (i 100000) (ext:set-finalizer (list i) #'end)))");
+    GC_gcollect();
+    end_after(FOR_EVER);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &next), 0);
+    more = true;
+    interrupt_soon();
+    while (GC_should_invoke_finalizers())
+        (void)GC_invoke_finalizers();
+    more = false;
+    assert_int_equal(timer_delete(next), 0);
+    end_after(0);
+    GC_set_finalize_on_demand(0);
+    assert_true(ecl_fixnum(evaluate("*ran*")) > 99000);
+    assert_true(calls > 0);
+}
+
+static void finalizer_is_the_one_that_was_set(void **state)
+{
+    (void)state;
+    assert_ptr_equal(evaluate("(let ((x (list 1))) (ext:set-finalizer x 'end)"
+                              " (eq 'end (ext:get-finalizer x)))"),
+                     ECL_T);
+}
+
 static void without_room_nothing_is_called(void **state)
 {
     cl_env_ptr env = ecl_process_env();
@@ -303,6 +354,8 @@ int main(void)
         cmocka_unit_test_setup(interrupt_waits_for_the_collector, begin_test),
         cmocka_unit_test_setup(interrupt_waits_for_collections_of_any_kind,
                                begin_test),
+        cmocka_unit_test_setup(interrupt_waits_between_finalizers, begin_test),
+        cmocka_unit_test_setup(finalizer_is_the_one_that_was_set, begin_test),
         cmocka_unit_test_setup(without_room_nothing_is_called, begin_test),
         cmocka_unit_test_setup(room_for_variables_is_made, begin_test),
     };
