@@ -193,6 +193,7 @@ static void interrupt_that_waits_comes_before_an_interlude(void **state)
 static void environment_is_written_while_an_interrupt_waits(void **state)
 {
     cl_env_ptr env = ecl_process_env();
+    cl_object room = cl_make_list(1, ecl_make_fixnum(100));
     struct moment moment = in_middle(env);
     volatile cl_index *values = &env->nvalues;
 
@@ -205,6 +206,16 @@ static void environment_is_written_while_an_interrupt_waits(void **state)
         assert_int_equal(calls, 0);
     }
     env->disable_interrupts = 0;
+    assert_int_equal(calls, 2);
+    assert_unchanged(env, moment);
+
+    env->interrupt_struct->signal_queue = ECL_NIL; // no room for one
+    env->disable_interrupts = 1;
+    (void)raise(SIGINT);
+    *values = 5;
+    *values = 2;
+    env->disable_interrupts = 0;
+    env->interrupt_struct->signal_queue = room;
     assert_int_equal(calls, 2);
     assert_unchanged(env, moment);
 }
