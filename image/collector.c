@@ -7,8 +7,12 @@
    calls through its table of symbols. A library that does not would only be as
    it was before. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #define GC_THREADS /* declares what is for threads, too */
 #include <gc/gc.h>
@@ -23,6 +27,7 @@ static struct {
     int (*link)(void **, const void *);
     int (*unlink)(void **);
     int (*invoke)(void);
+    pid_t (*fork)(void);
 } originals;
 
 /* The functions of ECL that the collector calls for finalizers, and those in
@@ -198,4 +203,36 @@ int GC_invoke_finalizers(void)
     invoking = false;
     end(env, disabled);
     return count;
+}
+
+/* In a copy of the process: an interrupt that came while it was made was meant
+   for the other one, and has made the environment read-only here, too. Behind
+   those that have waited longer, it stays. */
+static void forget_interrupts(cl_env_ptr env, bool waited)
+{
+    (void)mprotect(env, sizeof *env, PROT_READ | PROT_WRITE);
+    if (!waited)
+        env->interrupt_struct->pending_interrupt = ECL_NIL;
+    ecl_enable_interrupts_env(env);
+}
+
+/* The collector's lock is taken while the process is copied, which takes half a
+   millisecond and more. */
+pid_t fork(void)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+    bool waited = env && env->interrupt_struct->pending_interrupt != ECL_NIL;
+    int disabled = begin(env);
+    pid_t pid;
+    int error;
+
+    find(&originals.fork, "fork");
+    pid = originals.fork();
+    error = errno;
+    if (pid == 0 && !disabled)
+        forget_interrupts(env, waited);
+    else
+        end(env, disabled);
+    errno = error;
+    return pid;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What comes in the middle of C of ECL changes nothing of what that is about to
    use, and interrupts that wait neither end the process nor are lost. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "image/collector.c" // NOLINT(bugprone-suspicious-include)
 #include "image/interlude.c" // NOLINT(bugprone-suspicious-include)
@@ -320,6 +322,27 @@ static void finalizer_is_the_one_that_was_set(void **state)
                      ECL_T);
 }
 
+static void raise_in_fork(void)
+{
+    (void)raise(SIGINT);
+}
+
+static void interrupt_waits_while_the_process_is_copied(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pthread_atfork(raise_in_fork, NULL, NULL), 0);
+    pid = fork();
+    if (pid == 0) // where it was not meant to go
+        _exit(calls == 0 && env->disable_interrupts == 0 ? 0 : 1);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+    assert_int_equal(check_wait(pid), 0);
+}
+
 static void without_room_nothing_is_called(void **state)
 {
     cl_env_ptr env = ecl_process_env();
@@ -367,6 +390,8 @@ int main(void)
                                begin_test),
         cmocka_unit_test_setup(interrupt_waits_between_finalizers, begin_test),
         cmocka_unit_test_setup(finalizer_is_the_one_that_was_set, begin_test),
+        cmocka_unit_test_setup(interrupt_waits_while_the_process_is_copied,
+                               begin_test),
         cmocka_unit_test_setup(without_room_nothing_is_called, begin_test),
         cmocka_unit_test_setup(room_for_variables_is_made, begin_test),
     };
