@@ -191,9 +191,8 @@ bool interlude_lets_write(const void *address, void *context)
     uintptr_t at = (uintptr_t)address;
 
     if (!env || at < (uintptr_t)(&env->disable_interrupts + 1) ||
-        at >= (uintptr_t)(env + 1) || env->disable_interrupts == 0 ||
-        env->interrupt_struct->pending_interrupt == ECL_NIL)
-        return false;
+        at >= (uintptr_t)(env + 1) || env->disable_interrupts == 0)
+        return false; // whether one waits or its list was full
     make_writable(env);
     writing = true;
     user->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What comes in the middle of C of ECL changes nothing of what that is about to
    use, and interrupts that wait neither end the process nor are lost. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "image/collector.c" // NOLINT(bugprone-suspicious-include)
 #include "image/interlude.c" // NOLINT(bugprone-suspicious-include)
 #include "support/check.h"
+
+/* Seconds after which a test that waits for ever ends, with the program. */
+#define FOR_EVER 60
+
+/* Nanoseconds from the end of an interrupt to the next one. */
+#define INTERVAL 20000
+
+/* Special variables that are bound for the first time: among what they need are
+   many collections. */
+#define VARIABLES 200000
 
 #ifndef ecl_bignum // ECL 21
 #define ecl_bignum(object) ((object)->big.big_num)
@@ -20,9 +34,22 @@ static cl_object counter;
 /* Calls of the function that interrupts, and that an interlude calls. */
 static int calls;
 
+/* While interrupts are to come, the timer that sends the next one. */
+static timer_t next;
+static volatile sig_atomic_t more;
+
+static void interrupt_soon(void)
+{
+    const struct itimerspec soon = {.it_value = {0, INTERVAL}};
+
+    (void)timer_settime(next, 0, &soon, NULL);
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
     interlude_handle(&lisp_interrupt, signal, info, context);
+    if (more)
+        interrupt_soon();
 }
 
 static void handle_fault(int signal, siginfo_t *info, void *context)
@@ -68,7 +95,7 @@ static void boot(void)
     interlude_make_room(ecl_process_env());
 }
 
-static int begin(void **state)
+static int begin_test(void **state)
 {
     (void)state;
     calls = 0;
@@ -168,6 +195,7 @@ static void interrupt_that_waits_comes_before_an_interlude(void **state)
 static void environment_is_written_while_an_interrupt_waits(void **state)
 {
     cl_env_ptr env = ecl_process_env();
+    cl_object room = cl_make_list(1, ecl_make_fixnum(100));
     struct moment moment = in_middle(env);
     volatile cl_index *values = &env->nvalues;
 
@@ -182,8 +210,138 @@ static void environment_is_written_while_an_interrupt_waits(void **state)
     env->disable_interrupts = 0;
     assert_int_equal(calls, 2);
     assert_unchanged(env, moment);
+
+    env->interrupt_struct->signal_queue = ECL_NIL; // no room for one
+    env->disable_interrupts = 1;
+    (void)raise(SIGINT);
+    *values = 5;
+    *values = 2;
+    env->disable_interrupts = 0;
+    env->interrupt_struct->signal_queue = room;
+    assert_int_equal(calls, 2);
+    assert_unchanged(env, moment);
 }
 #endif
+
+/* Ends this program after SECONDS, whatever signals it has blocked; 0: never.
+ */
+static void end_after(int seconds)
+{
+    static timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGKILL};
+    struct itimerspec when = {.it_value = {.tv_sec = seconds}};
+
+    if (!timer)
+        assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    assert_int_equal(timer_settime(timer, 0, &when, NULL), 0);
+}
+
+/* Called with the collector's lock. */
+static void *interrupt(void *data)
+{
+    (void)raise(SIGINT);
+    assert_int_equal(calls, 0);
+    return data;
+}
+
+static void interrupt_waits_for_the_collector(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+
+    end_after(FOR_EVER);
+    assert_ptr_equal(GC_call_with_alloc_lock(interrupt, state), state);
+    end_after(0);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+}
+
+static int collections;
+
+static void GC_CALLBACK note_collection(GC_EventType event)
+{
+    if (event != GC_EVENT_END)
+        return;
+    collections++;
+    (void)raise(SIGINT);
+}
+
+/* The symbols of these variables get finalizers, and are garbage. */
+static void interrupt_waits_for_collections_of_any_kind(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+
+    (void)in_middle(env);
+    (void)state;
+    end_after(FOR_EVER);
+    collections = 0;
+    GC_set_on_collection_event(note_collection);
+    for (int i = 0; i < VARIABLES; i++) {
+        ecl_bds_bind(env, cl_make_symbol(ecl_symbol_name(ECL_T)), ECL_NIL);
+        ecl_bds_unwind1(env);
+    }
+    GC_set_on_collection_event(NULL);
+    end_after(0);
+    assert_true(collections > 0);
+    assert_int_equal(calls, collections);
+}
+
+/* Interrupts come all the time while finalizers are called, which allocate. */
+static void interrupt_waits_between_finalizers(void **state)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGINT};
+
+    (void)state;
+    (void)in_middle(ecl_process_env());
+    GC_set_finalize_on_demand(1);
+    (void)evaluate("(progn (defvar *ran* 0) (setf *ran* 0)"
+                   " (defun end (x) (incf *ran*) (list x))"
+                   " (dotimes (i 100000) (ext:set-finalizer (list i) #'end)))");
+    GC_gcollect();
+    end_after(FOR_EVER);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &next), 0);
+    more = true;
+    interrupt_soon();
+    while (GC_should_invoke_finalizers())
+        (void)GC_invoke_finalizers();
+    more = false;
+    assert_int_equal(timer_delete(next), 0);
+    end_after(0);
+    GC_set_finalize_on_demand(0);
+    assert_true(ecl_fixnum(evaluate("*ran*")) > 99000);
+    assert_true(calls > 0);
+}
+
+static void finalizer_is_the_one_that_was_set(void **state)
+{
+    (void)state;
+    assert_ptr_equal(evaluate("(let ((x (list 1))) (ext:set-finalizer x 'end)"
+                              " (eq 'end (ext:get-finalizer x)))"),
+                     ECL_T);
+}
+
+static void raise_in_fork(void)
+{
+    (void)raise(SIGINT);
+}
+
+static void interrupt_waits_while_the_process_is_copied(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pthread_atfork(raise_in_fork, NULL, NULL), 0);
+    pid = fork();
+    if (pid == 0) // where it was not meant to go
+        _exit(calls == 0 && env->disable_interrupts == 0 ? 0 : 1);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+    assert_int_equal(check_wait(pid), 0);
+}
 
 static void without_room_nothing_is_called(void **state)
 {
@@ -218,17 +376,24 @@ static void room_for_variables_is_made(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(interrupt_changes_nothing, begin),
-        cmocka_unit_test_setup(interlude_changes_nothing, begin),
-        cmocka_unit_test_setup(several_interrupts_wait, begin),
+        cmocka_unit_test_setup(interrupt_changes_nothing, begin_test),
+        cmocka_unit_test_setup(interlude_changes_nothing, begin_test),
+        cmocka_unit_test_setup(several_interrupts_wait, begin_test),
         cmocka_unit_test_setup(interrupt_that_waits_comes_before_an_interlude,
-                               begin),
+                               begin_test),
 #ifdef __x86_64__
         cmocka_unit_test_setup(environment_is_written_while_an_interrupt_waits,
-                               begin),
+                               begin_test),
 #endif
-        cmocka_unit_test_setup(without_room_nothing_is_called, begin),
-        cmocka_unit_test_setup(room_for_variables_is_made, begin),
+        cmocka_unit_test_setup(interrupt_waits_for_the_collector, begin_test),
+        cmocka_unit_test_setup(interrupt_waits_for_collections_of_any_kind,
+                               begin_test),
+        cmocka_unit_test_setup(interrupt_waits_between_finalizers, begin_test),
+        cmocka_unit_test_setup(finalizer_is_the_one_that_was_set, begin_test),
+        cmocka_unit_test_setup(interrupt_waits_while_the_process_is_copied,
+                               begin_test),
+        cmocka_unit_test_setup(without_room_nothing_is_called, begin_test),
+        cmocka_unit_test_setup(room_for_variables_is_made, begin_test),
     };
 
     boot();
