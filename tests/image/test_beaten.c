@@ -46,22 +46,22 @@ static void breed(void)
 }
 
 /* In the place of the library's. */
-int kill(pid_t pid, int signal)
+int kill(pid_t pid, int sig)
 {
-    if (shared && signal == SIGKILL && pid == shared->held)
+    if (shared && sig == SIGKILL && pid == shared->held)
         return 0;
-    if (shared && shared->breeding && signal == SIGKILL)
+    if (shared && shared->breeding && sig == SIGKILL)
         breed();
-    return (int)syscall(SYS_kill, pid, signal);
+    return (int)syscall(SYS_kill, pid, sig);
 }
 
 /* In the place of the library's. */
-int clock_gettime(clockid_t clock, struct timespec *now)
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
 {
-    int done = (int)syscall(SYS_clock_gettime, clock, now);
+    int done = (int)syscall(SYS_clock_gettime, clock_id, tp);
 
     if (shared && shared->started > 0)
-        *now = (struct timespec){shared->started + ++shared->passed, 0};
+        *tp = (struct timespec){shared->started + ++shared->passed, 0};
     return done;
 }
 
