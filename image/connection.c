@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "image/descriptors.h"
+#include "image/linux.h"
 
 /* Bytes read from the socket at once. */
 #define CHUNK (64u * 1024)
@@ -117,18 +117,10 @@ void connection_repair(const struct connection *connection)
 
 /* --- From the supervisor ------------------------------------------------ */
 
-int64_t connection_clock_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Milliseconds until what comes aside is late. */
 static int patience(const struct connection *connection)
 {
-    int64_t left = connection->aside_until - connection_clock_ms();
+    int64_t left = connection->aside_until - linux_now_ms();
 
     return left < 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }

@@ -68,9 +68,6 @@ bool MUST_CHECK connection_hide_pair(int pair[2]);
 void connection_next(struct connection *connection, struct wire_head *head,
                      struct str *body);
 
-/* The clock of aside_until. */
-int64_t connection_clock_ms(void);
-
 /* Whether something has come behind the last frame. */
 bool connection_has_more(const struct connection *connection);
 

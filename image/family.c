@@ -17,6 +17,10 @@
 /* Rounds of stopping: one that finds nobody new is the last. */
 #define STOP_ROUNDS 64
 
+/* Milliseconds in which they end: a look at a large family may take long where
+   the machine is busy. */
+#define STOP_MS 2000
+
 /* Groups that a walk remembers, to stop each once: to stop a group of all for
    each of its members would cost the square of their number. */
 #define STOPPED_GROUPS 16
@@ -337,26 +341,33 @@ static uint64_t stop_once(pid_t root, const struct family_spared *spared)
 
 void family_stop(pid_t root, const struct family_spared *spared)
 {
+    const int64_t end = linux_now_ms() + STOP_MS;
     uint64_t before = 0;
     uint64_t sum = 1;
 
-    for (int round = 0; round < STOP_ROUNDS && sum != before; round++) {
+    for (int round = 0; round < STOP_ROUNDS && sum != before &&
+                        (round == 0 || linux_now_ms() < end);
+         round++) {
         before = sum;
         sum = stop_once(root, spared);
     }
 }
 
-size_t family_kill(pid_t root, const struct family_spared *spared)
+size_t family_kill(pid_t root, const struct family_spared *spared,
+                   uint64_t *who)
 {
     struct family family = {NULL, 0, 0};
     size_t n = 0;
 
+    *who = 0;
     family_stop(root, spared);
     // found first, then killed: who has ended has no children to find
     family_find(&family, root, spared);
     for (size_t i = 0; i < family.n; i++)
         if (!is_spared(&family.list[i], spared)) {
             (void)kill(family.list[i].pid, SIGKILL); // it may have ended
+            // in any order
+            *who += (uint64_t)family.list[i].pid * 0x9e3779b97f4a7c15u;
             n++;
         }
     family_release(&family);

@@ -51,15 +51,18 @@ bool family_is_crowded(pid_t root, const struct family_spared *spared,
                        size_t most, size_t *n);
 
 /* Stops all processes of the family of ROOT but SPARED ones (SIGSTOP), until no
-   new ones come up. Whole process groups are stopped at once, which leaves a
-   fork bomb no time; so a spared process in one of them may be stopped, too. In
-   groups that others may be in, processes are stopped one by one. */
+   new ones come up, for two seconds at most. Whole process groups are stopped
+   at once, which leaves a fork bomb no time; so a spared process in one of them
+   may be stopped, too. In groups that others may be in, processes are stopped
+   one by one. */
 void family_stop(pid_t root, const struct family_spared *spared);
 
 /* The same, so that none can start another, and kills them. Returns how many it
    has found, those included that have ended and wait to be noticed: to be
-   repeated until there are none. */
-size_t family_kill(pid_t root, const struct family_spared *spared);
+   repeated until there are none. *WHO is another number when they are others.
+ */
+size_t family_kill(pid_t root, const struct family_spared *spared,
+                   uint64_t *who);
 
 /* Continues those of the family of ROOT that are SPARED, and no other process,
    whatever numbers that names (SIGCONT). */

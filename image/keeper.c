@@ -24,9 +24,13 @@
    holds for longer ends when it lets go. */
 #define END_MS 5000
 
-/* So often they are looked for whatever the time: where the machine is busy,
+/* So often they are looked for before that counts: where the machine is busy,
    one look at a large family may take as long. */
 #define END_ROUNDS 16
+
+/* Milliseconds in which that ends in any case: sooner than the supervisor loses
+   its patience (LIMIT_ZYGOTE_BOOT_MS), with the last look. */
+#define END_MOST_MS 12000
 
 /* Walks through the family that must find nobody, one after the other, with a
    pause between them: one may miss those who have just changed parents. */
@@ -38,17 +42,10 @@ static struct keeper {
     pid_t group;      /* of the image, also when that has ended */
     int64_t count_at; /* -1: not before it is asked for */
     bool crowded;     /* all are stopped until SPARE comes */
+    bool beaten;      /* it cannot end its family */
     int32_t copies[CONTROL_SPARED_MAX];
     size_t n;
 } keeper;
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* SIGCHLD only ends a wait. */
 static void wake(int signal)
@@ -80,27 +77,38 @@ static void reap(void)
     }
 }
 
-/* Kills the family but SPARED ones, until none is left. */
-static void end_family(const struct family_spared *spared)
+/* Kills the family but SPARED ones, until none is left, or only those that were
+   killed and the kernel holds. False: new ones come faster. */
+static bool end_family(const struct family_spared *spared)
 {
     const struct timespec pause = {0, 1000 * 1000};
-    int64_t end = now_ms() + END_MS;
+    const int64_t start = linux_now_ms();
+    uint64_t before = 0;
+    bool same = false; // as in the round before
 
-    for (int round = 0, quiet = 0;
-         quiet < QUIET && (round < END_ROUNDS || now_ms() < end); round++) {
-        quiet = family_kill(getpid(), spared) == 0 ? quiet + 1 : 0;
+    for (int round = 0, quiet = 0; quiet < QUIET; round++) {
+        int64_t took = linux_now_ms() - start;
+        uint64_t who;
+
+        if (took >= END_MOST_MS ||
+            (took >= END_MS && round >= END_ROUNDS && same))
+            return same;
+        quiet = family_kill(getpid(), spared, &who) == 0 ? quiet + 1 : 0;
+        same = who == before;
+        before = who;
         reap();
         (void)nanosleep(&pause, NULL); // a signal only shortens it
         reap();
     }
+    return true;
 }
 
 void keeper_end_family(void)
 {
     struct family_spared none = {.group = keeper.group};
 
-    keeper.image = 0; // nobody is told
-    end_family(&none);
+    keeper.image = 0;        // nobody is told
+    (void)end_family(&none); // the rest is for whoever adopts it
 }
 
 /* The image and the sleeping copies stay, as MESSAGE says; everything else
@@ -117,7 +125,9 @@ static void spare(const struct control_message *message)
     memcpy(pids, keeper.copies, sizeof keeper.copies);
     pids[keeper.n] = message->pid;
     keeper.image = message->pid;
-    end_family(&spared);
+    keeper.beaten = !end_family(&spared);
+    if (keeper.beaten)
+        return;
     keeper.group = message->pid;
     // they may have been stopped with their groups
     family_continue(getpid(), &spared);
@@ -168,7 +178,7 @@ static enum status take_message(void)
     switch ((enum control_kind)message.kind) {
     case CONTROL_COUNT:
         if (keeper.count_at < 0 && !keeper.crowded)
-            keeper.count_at = now_ms();
+            keeper.count_at = linux_now_ms();
         break;
     case CONTROL_COPIES:
         take_copies(&message);
@@ -194,7 +204,7 @@ static enum status take_message(void)
 static void serve(void)
 {
     struct pollfd fd = {keeper.control, POLLIN, 0};
-    enum status status;
+    enum status status = ST_MISSING;
     sigset_t waiting;
 
     (void)sigfillset(&waiting);
@@ -204,12 +214,12 @@ static void serve(void)
         int64_t now;
 
         // a copy may have become the image before it ended
-        while ((status = take_message()) == ST_OK)
+        while (!keeper.beaten && (status = take_message()) == ST_OK)
             continue;
-        if (status != ST_MISSING)
+        if (keeper.beaten || status != ST_MISSING)
             return;
         reap();
-        now = now_ms();
+        now = linux_now_ms();
         if (keeper.count_at >= 0 && now >= keeper.count_at)
             count(now);
         if (keeper.count_at > now) {
@@ -297,6 +307,7 @@ void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
         (void)close(fds[i]); // the image has them
     tell(&opened);
     serve();
-    keeper_end_family();
+    if (!keeper.beaten) // else the zygote adopts it, and may be quicker
+        keeper_end_family();
     _exit(0);
 }

@@ -184,9 +184,14 @@ static int64_t clock_ms(clockid_t clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t linux_now_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
+}
+
 int64_t linux_ticks(int64_t ms)
 {
-    int64_t asleep = clock_ms(CLOCK_BOOTTIME) - clock_ms(CLOCK_MONOTONIC);
+    int64_t asleep = clock_ms(CLOCK_BOOTTIME) - linux_now_ms();
 
     return (ms + asleep) * sysconf(_SC_CLK_TCK) / 1000;
 }

@@ -56,6 +56,9 @@ bool linux_is_fork(pid_t pid, pid_t of);
 /* The monotonic time MS in the clock ticks of linux_find, rounded down. */
 int64_t linux_ticks(int64_t ms);
 
+/* The monotonic clock, in milliseconds. */
+int64_t linux_now_ms(void);
+
 /* From now on the system ends this process, and what it starts, before others
    when memory runs out: raises its score by LIMIT_OOM_SCORE. */
 void linux_offer_memory(void);

@@ -333,7 +333,7 @@ static void expect_result(struct connection *connection)
     // code may have set it to anything
     seconds = ECL_SYM_VAL(ecl_process_env(), tier.seconds);
     connection->aside_until =
-        connection_clock_ms() + LATE_MS +
+        linux_now_ms() + LATE_MS +
         1000 *
             (ECL_FIXNUMP(seconds) ? (int64_t)(int32_t)ecl_fixnum(seconds) : 0);
     connection->take_aside = take_result;
@@ -385,7 +385,7 @@ static void end_job(void)
    has started; one that has ended without a result may have left that. */
 static bool read_result(const struct connection *connection)
 {
-    bool late = connection_clock_ms() >= connection->aside_until;
+    bool late = linux_now_ms() >= connection->aside_until;
 
     if (!read_more(connection->aside) && !late)
         return false;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A keeper that cannot end its family, because the kernel holds a process or
+   new ones come faster, by signals that do not arrive and a clock that runs
+   ahead. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image/control.h"
+#include "image/keeper.h"
+#include "image/linux.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+
+/* What the keeper and its family share with the test. */
+static struct shared {
+    volatile pid_t held;     /* no SIGKILL reaches it */
+    volatile bool breeding;  /* each SIGKILL brings another process */
+    volatile int64_t passed; /* looks at the clock, each of which takes a second
+                                if it STARTED at some time */
+    volatile int64_t started;
+} * shared;
+
+static int control = -1;
+static pid_t keeper;
+
+/* A process that ends with the keeper. */
+static void breed(void)
+{
+    pid_t parent = getpid();
+
+    if (fork() != 0)
+        return;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent)
+        (void)pause();
+    _exit(0);
+}
+
+/* In the place of the library's. */
+int kill(pid_t pid, int sig)
+{
+    if (shared && sig == SIGKILL && pid == shared->held)
+        return 0;
+    if (shared && shared->breeding && sig == SIGKILL)
+        breed();
+    return (int)syscall(SYS_kill, pid, sig);
+}
+
+/* In the place of the library's. */
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
+{
+    int done = (int)syscall(SYS_clock_gettime, clock_id, tp);
+
+    if (shared && shared->started > 0)
+        *tp = (struct timespec){shared->started + ++shared->passed, 0};
+    return done;
+}
+
+/* An image that starts a program. */
+static void image(const struct control_message *message,
+                  const int fds[CONTROL_FDS])
+{
+    pid_t pid = fork();
+
+    (void)message;
+    (void)fds;
+    if (pid > 0)
+        shared->held = pid;
+    for (;;)
+        (void)pause();
+}
+
+static struct control_message receive(enum status *status)
+{
+    struct pollfd fd = {control, POLLIN, 0};
+    struct control_message message = {0};
+    int fds[CONTROL_FDS];
+
+    assert_int_equal(poll(&fd, 1, HOST_PATIENCE_MS), 1);
+    *status = control_receive(control, &message, fds);
+    return message;
+}
+
+static int set_up(void **state)
+{
+    struct control_message first = {.kind = CONTROL_OPEN, .serial = 1};
+    int pair[2];
+    int fds[CONTROL_FDS];
+
+    (void)state;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    control = pair[0];
+    linux_adopt_orphans();
+    (void)fflush(NULL);
+    keeper = fork();
+    if (keeper == 0) {
+        (void)close(pair[0]); // the test's
+        for (int i = 0; i < CONTROL_FDS; i++)
+            fds[i] = i == CONTROL_KEEPER ? pair[1] : open("/dev/null", O_RDWR);
+        keeper_run(&first, fds, (struct keeper_manner){false, false}, image);
+    }
+    return keeper > 0 ? close(pair[1]) : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)close(control);
+    if (shared->held > 0)
+        (void)syscall(SYS_kill, shared->held, SIGKILL);
+    (void)syscall(SYS_kill, keeper, SIGKILL); // it may have ended
+    while (waitpid(-1, NULL, 0) > 0)
+        continue;
+    (void)munmap(shared, sizeof *shared);
+    shared = NULL;
+    return 0;
+}
+
+/* Waits until the program of the image is there; from then on the clock runs
+   ahead. */
+static void begin(void)
+{
+    struct timespec now;
+    enum status status;
+
+    assert_int_equal(receive(&status).kind, CONTROL_OPENED);
+    assert_ok(status);
+    for (int ms = 0; shared->held == 0; ms++) {
+        assert_in_range(ms, 0, HOST_PATIENCE_MS);
+        (void)usleep(1000);
+    }
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    shared->started = now.tv_sec + 1;
+}
+
+/* The image of the session is to be one that was not there: nothing stays. */
+static void spare_nobody(void)
+{
+    struct control_message spare = {.kind = CONTROL_SPARE};
+
+    begin();
+    assert_ok(control_send(control, &spare, NULL));
+}
+
+/* It was killed, and ends when the kernel lets go. */
+static void a_process_that_is_held_delays_a_keeper(void **state)
+{
+    enum status status;
+
+    (void)state;
+    spare_nobody();
+    assert_int_equal(receive(&status).kind, CONTROL_SPARED);
+    assert_ok(status);
+    assert_in_range(shared->passed, 5, 19); // seconds
+    assert_int_equal(syscall(SYS_kill, shared->held, 0), 0);
+}
+
+static void a_keeper_that_is_beaten_ends(void **state)
+{
+    enum status status;
+    int end;
+
+    (void)state;
+    shared->breeding = true;
+    spare_nobody();
+    (void)receive(&status);
+    assert_status(status, ST_IO);
+    assert_in_range(shared->passed, 12, 19); // seconds
+    assert_int_equal(waitpid(keeper, &end, 0), keeper);
+    assert_int_equal(end, 0);
+}
+
+/* The end of a session does not wait for it, either. */
+static void a_session_ends_with_a_process_that_is_held(void **state)
+{
+    int end;
+
+    (void)state;
+    begin();
+    assert_int_equal(shutdown(control, SHUT_RDWR), 0);
+    assert_int_equal(waitpid(keeper, &end, 0), keeper);
+    assert_int_equal(end, 0);
+    assert_in_range(shared->passed, 5, 19); // seconds
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_process_that_is_held_delays_a_keeper),
+        TEST(a_keeper_that_is_beaten_ends),
+        TEST(a_session_ends_with_a_process_that_is_held),
+    };
+
+    return RUN_TESTS("beaten", tests);
+}
