@@ -8,7 +8,7 @@
 // must still work, and a vector of a million elements must be whole, even when
 // the image died and continued from a checkpoint; the other session and the log
 // of calls must be whole (whole.mjs), and at the end no process or temporary file
-// may be left. The last line is "hostile: N passed, N failed".
+// may be left. once.mjs kills processes in the middle of calls. The last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ import { Player } from '../support/player.mjs';
 import { parseTranscript } from '../support/transcript.mjs';
 import { assault } from './assault.mjs';
 import { ATTACKS } from './attacks.mjs';
+import { once } from './once.mjs';
 import { OTHER, OTHER_CHECK, control, logFault, temporaryFault }
     from './whole.mjs';
 
@@ -201,6 +202,8 @@ async function work(_, number) {
 }
 
 results.push(await control(newPlayer('control'), play, DEFINE, CHECK));
+if (!positionals.length || positionals.includes('once'))
+    results.push(await once(newPlayer('once')));
 await Promise.all(Array.from({ length: PROCESSES }, work));
 const failed = results.filter(ok => !ok).length;
 console.log(`hostile: ${results.length - failed} passed, ${failed} failed`);
