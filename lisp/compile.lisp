@@ -119,12 +119,12 @@ the place that it puts first."
   (without-double-blanks (raw-compiler-text condition)))
 
 (defun c-compiler-text (condition)
-  "Returns the line about CONDITION if it is a failure of the C compiler, or
+  "Returns the message of CONDITION if it is a failure of the C compiler, or
 NIL. Which forms contain C code is unknown."
   (let ((text (raw-compiler-text condition)))
     (when (search "when executing" text)
       (with-input-from-string (stream text)
-        (format nil "ERROR: The C compiler failed.~{ ~a~}"
+        (format nil "The C compiler failed.~{ ~a~}"
                 (loop for line = (read-line stream nil)
                       while line
                       when (search "error:" line)
@@ -158,7 +158,9 @@ NIL. Which forms contain C code is unknown."
          (c-text (c-compiler-text condition)))
     (unless c-text
       (pushnew entry (compilation-failed compilation)))
-    (pushnew (or c-text (finding-text "ERROR" condition entry))
+    (pushnew (if c-text
+                 (format nil "ERROR: ~a" c-text)
+                 (finding-text "ERROR" condition entry))
              (compilation-errors compilation) :test #'string=)))
 
 (defun note-warning-text (label condition)
