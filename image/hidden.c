@@ -139,6 +139,29 @@ static void identify(struct hidden_path *path, const char *name,
     path->number = known->number;
 }
 
+/* Where in the set of names NAME belongs, and the file NUMBER in its own. */
+static size_t bit_of_name(const char *name)
+{
+    uint32_t hash = hash_of(name);
+
+    return (hash ^ hash >> 16) % HIDDEN_BITS;
+}
+
+static size_t bit_of_file(ino_t number)
+{
+    return (size_t)(number ^ number >> 12) % HIDDEN_BITS;
+}
+
+static bool has_bit(const uint64_t *set, size_t bit)
+{
+    return (set[bit / 64] & 1ull << bit % 64) != 0;
+}
+
+static void add_bit(uint64_t *set, size_t bit)
+{
+    set[bit / 64] |= 1ull << bit % 64;
+}
+
 /* Adds PATH with the name NAME. */
 static void take_path(struct hidden *hidden, struct hidden_paths *paths,
                       struct hidden_path path, const char *name)
@@ -146,6 +169,8 @@ static void take_path(struct hidden *hidden, struct hidden_paths *paths,
     path.name = reserve(paths) ? strdup(name) : NULL;
     path.listing = NULL; // another has it
     hidden->failed = hidden->failed || !path.name;
+    add_bit(hidden->names, bit_of_name(name + path.start));
+    add_bit(hidden->files, bit_of_file(path.number));
     if (path.name)
         paths->list[paths->n++] = path;
 }
@@ -203,9 +228,11 @@ static bool paths_have(const struct hidden_paths *paths, const char *way,
 bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
                 dev_t device, ino_t number)
 {
-    return paths_have(&hidden->secrets, way, name, device, number) ||
-           has_file(&hidden->inside, device, number) ||
-           paths_have(&hidden->ways, way, name, device, number);
+    return (has_bit(hidden->files, bit_of_file(number)) ||
+            has_bit(hidden->names, bit_of_name(name))) &&
+           (paths_have(&hidden->secrets, way, name, device, number) ||
+            has_file(&hidden->inside, device, number) ||
+            paths_have(&hidden->ways, way, name, device, number));
 }
 
 /* --- Secrets -------------------------------------------------------------- */

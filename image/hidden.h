@@ -31,6 +31,9 @@ struct hidden_paths {
     size_t cap;
 };
 
+/* Bits of a set of last names, and of one of files. */
+#define HIDDEN_BITS 4096
+
 struct hidden {
     struct hidden_paths secrets; /* never to be read, as named and as resolved;
                                     a folder with all that is in it */
@@ -44,6 +47,8 @@ struct hidden {
                                    links that lead to none yet; if none has
                                    changed, neither has all this, except
                                    Kerberos tickets */
+    uint64_t names[HIDDEN_BITS / 64]; /* of all that are here: most files are */
+    uint64_t files[HIDDEN_BITS / 64]; /* none of them, which this tells */
     const struct hidden *before; /* as hidden_find is told, until it returns */
     bool failed;                 /* memory ran out */
 };

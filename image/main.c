@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "image/control.h"
+#include "image/homes.h"
 #include "image/keeper.h"
 #include "image/linux.h"
 #include "image/live.h"
@@ -189,8 +190,10 @@ static void open_keeper(struct keepers *keepers,
     forget_spare();
     if (!ready)
         pid = fork_keeper(keepers);
-    if (pid == 0)
+    if (pid == 0) {
+        sandbox_trust_rules(&prepared); // they were looked at just now
         keeper_run(message, fds, manner, become_image);
+    }
     failed.status = errno;
     for (int i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the keeper has them
@@ -315,17 +318,19 @@ static void announce_temporary(void)
 }
 
 /* Takes the arguments that the supervisor gives: the mode, the network, whether
-   files of the workspace are protected, the patterns of further secrets, an
-   empty one, and those of further protected files. */
+   files of the workspace are protected, the home that the system has for the
+   user, the patterns of further secrets, an empty one, and those of further
+   protected files. */
 static bool take_arguments(int argc, char **argv)
 {
-    int i = 4;
+    int i = 5;
 
-    if (argc < 5 ||
+    if (argc < 6 ||
         sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
         return false;
     sandbox.network = strcmp(argv[2], "network") == 0;
     sandbox.unprotected = strcmp(argv[3], "unprotected") == 0;
+    homes_set_user(argv[4]);
     sandbox.secrets = (const char *const *)(argv + i); // ends with a NULL
     while (i < argc - 1 && argv[i][0] != '\0')
         i++;
@@ -350,7 +355,9 @@ int main(int argc, char **argv)
     linux_adopt_orphans();
     put_temporary_aside();
     sandbox_find_places(&sandbox, NULL,
-                        sandbox.mode == SANDBOX_WORKSPACE ? NULL : usual,
+                        sandbox.mode == SANDBOX_WORKSPACE ? NULL
+                        : usual                           ? usual
+                                                          : "",
                         &places);
     // what forks comes as long as this process is small
     sandbox_begin(&sandbox, &prepared);

@@ -164,6 +164,11 @@ enum status sandbox_renew(const struct sandbox *sandbox,
     return landlock_renew(&prepared->landlock, sandbox, places);
 }
 
+void sandbox_trust_rules(struct sandbox_prepared *prepared)
+{
+    prepared->landlock.fresh = prepared->landlock.rules >= 0;
+}
+
 enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places,
                                 struct sandbox_prepared *prepared)
