@@ -249,7 +249,7 @@ static void mark(struct landlock *landlock, const struct hidden_paths *looked)
     }
 }
 
-static bool is_unchanged(const struct landlock *landlock)
+bool landlock_is_current(const struct landlock *landlock)
 {
     for (size_t i = 0; i < landlock->n; i++) {
         const struct landlock_mark *old = &landlock->marks[i];
@@ -330,7 +330,8 @@ enum status landlock_renew(struct landlock *landlock,
 {
     struct rules rules;
 
-    if (landlock->rules >= 0 && (landlock->fresh || is_unchanged(landlock))) {
+    if (landlock->rules >= 0 &&
+        (landlock->fresh || landlock_is_current(landlock))) {
         landlock->fresh = false;
         return ST_OK;
     }

@@ -36,6 +36,9 @@ struct landlock {
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places, struct hidden *hidden);
 
+/* Whether the folders on the way to what the rules hide are as they were. */
+bool landlock_is_current(const struct landlock *landlock);
+
 /* Makes the rules, unless they are fresh, or the folders on the way to what
    they hide are as they were: code can write only below PLACES, and not read
    secrets in the home folders. ST_IO: the system refuses, and errno says why.

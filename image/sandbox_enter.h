@@ -68,8 +68,11 @@ enum status MUST_CHECK sandbox_renew(const struct sandbox *sandbox,
                                      struct sandbox_prepared *prepared);
 
 /* In a process that was forked right behind that: its image need not look at
-   the home folders again. */
-void sandbox_trust_rules(struct sandbox_prepared *prepared);
+   the home folders again; or it must, unless TRUSTED. */
+void sandbox_trust_rules(struct sandbox_prepared *prepared, bool trusted);
+
+/* Whether what that found still holds. */
+bool sandbox_is_current(const struct sandbox_prepared *prepared);
 
 /* In a live image, a child of the process that keeps it, before user code runs.
    ST_IO: the system refuses something that was made ready, and errno says why;
