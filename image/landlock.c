@@ -346,22 +346,27 @@ enum status landlock_renew(struct landlock *landlock,
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 
+static void close_all(struct landlock *landlock)
+{
+    close_one(&landlock->rules);
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        close_one(&landlock->folders[i]);
+}
+
 enum status landlock_confine(struct landlock *landlock)
 {
     enum status status =
         syscall(RESTRICT_SELF, landlock->rules, 0) == 0 ? ST_OK : ST_IO;
     int fault = errno;
 
-    landlock_release(landlock);
+    close_all(landlock);
     errno = fault;
     return status;
 }
 
 void landlock_release(struct landlock *landlock)
 {
-    close_one(&landlock->rules);
-    for (size_t i = 0; i < SANDBOX_N; i++)
-        close_one(&landlock->folders[i]);
+    close_all(landlock);
     forget_marks(landlock);
     hidden_release(&landlock->hidden);
 }

@@ -48,7 +48,9 @@ enum status MUST_CHECK landlock_renew(struct landlock *landlock,
                                       const struct sandbox_places *places);
 
 /* Confines this process and all that it starts by the rules; it can neither
-   signal nor inspect processes outside, either. The descriptors are closed.
+   signal nor inspect processes outside, either. The descriptors are closed; the
+   memory stays, for an image shares it with the zygote as long as nobody
+   writes there.
    ST_IO: the system refuses, errno says why, and nothing has changed. */
 enum status MUST_CHECK landlock_confine(struct landlock *landlock);
 
