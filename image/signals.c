@@ -10,13 +10,13 @@
 #include "image/linux.h"
 
 /* That of this image. */
-static const struct connection *connection;
+static const struct connection *of_image;
 
 /* The parent is gone: the image that this one is a copy of, or the keeper.
    Without a supervisor this image must end, whatever it is doing. */
 static void orphaned(int signal)
 {
-    struct pollfd fd = {connection->socket, POLLIN, 0};
+    struct pollfd fd = {of_image->socket, POLLIN, 0};
 
     (void)signal;
     if (poll(&fd, 1, 0) != 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
@@ -31,11 +31,11 @@ static void failed_write(int signal)
     (void)signal;
 }
 
-void signals_take(const struct connection *of_image)
+void signals_take(const struct connection *connection)
 {
     struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
 
-    connection = of_image;
+    of_image = connection;
     (void)signal(SIGTERM, SIG_DFL); // the zygote ignores them
     (void)signal(SIGHUP, SIG_DFL);
     (void)signal(SIGPIPE, failed_write);
