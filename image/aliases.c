@@ -50,9 +50,12 @@ static void decode(char *text)
 static bool take_word(char **rest, char *out, size_t size)
 {
     const char *word = strsep(rest, " ");
-    int n = word ? snprintf(out, size, "%s", word) : -1;
+    size_t n = word ? strlen(word) : 0;
 
-    return n > 0 && (size_t)n < size;
+    if (n == 0 || n >= size)
+        return false;
+    memcpy(out, word, n + 1);
+    return true;
 }
 
 static bool read_mount(char *line, struct mount *mount)

@@ -96,3 +96,16 @@ enum status control_receive(int socket, struct control_message *message,
     *message = got;
     return ST_OK;
 }
+
+enum status control_await(int socket, struct control_message *message,
+                          int fds[CONTROL_FDS])
+{
+    struct pollfd fd = {socket, POLLIN, 0};
+    enum status status;
+
+    do {
+        (void)poll(&fd, 1, -1); // an error ends in the next round
+        status = control_receive(socket, message, fds);
+    } while (status == ST_MISSING);
+    return status;
+}

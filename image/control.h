@@ -103,4 +103,9 @@ enum status MUST_CHECK control_receive(int socket,
                                        struct control_message *message,
                                        int fds[CONTROL_FDS]);
 
+/* The same, but waits for a message. */
+enum status MUST_CHECK control_await(int socket,
+                                     struct control_message *message,
+                                     int fds[CONTROL_FDS]);
+
 #endif

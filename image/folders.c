@@ -120,6 +120,13 @@ int folders_find(const char *path)
     return fd;
 }
 
+bool folders_is_removed(int place)
+{
+    struct stat status;
+
+    return fstat(place, &status) == 0 && status.st_nlink == 0;
+}
+
 /* Whether PATH has no names that are empty, or a dot alone. */
 static bool is_plain(const char *path)
 {

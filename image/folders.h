@@ -16,6 +16,13 @@ int folders_find(const char *path);
    no folder is removed. */
 int folders_find_below(int folder, const char *path, bool making);
 
+/* So often a path is looked at whose file was replaced before something could
+   be mounted there: many programs write a new file and rename it. */
+enum { FOLDERS_LOOKS = 100 };
+
+/* Whether what PLACE names was removed, or replaced by another. */
+bool folders_is_removed(int place);
+
 /* Whether no link is on the absolute PATH, which has no "..", as far as it
    exists, so that this is its only name. False, too, when it has slashes or
    single dots that name nothing, or when the system does not tell. */

@@ -36,79 +36,33 @@ static const char *const hidden_from_root[] = {
 
 /* --- Lists of paths ------------------------------------------------------- */
 
-static void forget_listings(struct hidden_paths *paths)
-{
-    for (size_t i = 0; i < paths->n; i++) {
-        struct hidden_path *path = &paths->list[i];
-
-        if (path->listing)
-            listing_release(path->listing);
-        free(path->listing);
-        path->listing = NULL;
-    }
-}
-
-static void release_paths(struct hidden_paths *paths)
-{
-    forget_listings(paths);
-    for (size_t i = 0; i < paths->n; i++)
-        free(paths->list[i].name);
-    free(paths->list);
-    *paths = (struct hidden_paths){NULL, 0, 0};
-}
-
 void hidden_release(struct hidden *hidden)
 {
-    release_paths(&hidden->secrets);
-    release_paths(&hidden->inside);
-    release_paths(&hidden->ways);
-    release_paths(&hidden->looked);
+    hidden_paths_release(&hidden->secrets);
+    hidden_paths_release(&hidden->inside);
+    hidden_paths_release(&hidden->ways);
+    hidden_paths_release(&hidden->looked);
 }
 
 void hidden_forget_listings(struct hidden *hidden)
 {
-    forget_listings(&hidden->ways);
+    hidden_paths_forget(&hidden->ways);
 }
 
-static bool reserve(struct hidden_paths *paths)
+static bool has_bit(const uint64_t *set, size_t bit)
 {
-    size_t cap = paths->cap * 2 + 64;
-    struct hidden_path *list;
-
-    if (paths->n < paths->cap)
-        return true;
-    list = realloc(paths->list, cap * sizeof *list);
-    if (!list)
-        return false;
-    paths->list = list;
-    paths->cap = cap;
-    return true;
+    return (set[bit / 64] & 1ull << bit % 64) != 0;
 }
 
-/* Hundreds of paths that begin alike are compared with each other. */
-static uint32_t hash_of(const char *name)
+static void add_bit(uint64_t *set, size_t bit)
 {
-    uint32_t hash = FNV_START;
-
-    for (; *name != '\0'; name++)
-        hash = fnv_add(hash, (unsigned char)*name);
-    return hash;
-}
-
-static struct hidden_path *find_hashed(const struct hidden_paths *paths,
-                                       const char *name, uint32_t hash)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        if (paths->list[i].hash == hash &&
-            strcmp(paths->list[i].name, name) == 0)
-            return &paths->list[i];
-    return NULL;
+    set[bit / 64] |= 1ull << bit % 64;
 }
 
 static struct hidden_path *find_path(const struct hidden_paths *paths,
                                      const char *name)
 {
-    return find_hashed(paths, name, hash_of(name));
+    return hidden_paths_find(paths, name, hidden_hash(name));
 }
 
 /* Notes in PATH what is at NAME, and for a secret over which something is
@@ -135,15 +89,28 @@ static void identify(struct hidden_path *path, const char *name,
     path->number = known->number;
 }
 
+/* Where in the set of names NAME belongs, and the file NUMBER in its own. */
+static size_t bit_of_name(const char *name)
+{
+    uint32_t hash = hidden_hash(name);
+
+    return (hash ^ hash >> 16) % HIDDEN_BITS;
+}
+
+static size_t bit_of_file(ino_t number)
+{
+    return (size_t)(number ^ number >> 12) % HIDDEN_BITS;
+}
+
 /* Adds PATH with the name NAME. */
 static void take_path(struct hidden *hidden, struct hidden_paths *paths,
                       struct hidden_path path, const char *name)
 {
-    path.name = reserve(paths) ? strdup(name) : NULL;
     path.listing = NULL; // another has it
-    hidden->failed = hidden->failed || !path.name;
-    if (path.name)
-        paths->list[paths->n++] = path;
+    add_bit(hidden->names, bit_of_name(name + path.start));
+    add_bit(hidden->files, bit_of_file(path.number));
+    if (!hidden_paths_append(paths, path, name))
+        hidden->failed = true;
 }
 
 /* Adds the path NAME, unless it is there; PRESENT: there may be something. */
@@ -153,7 +120,7 @@ static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
     struct hidden_path path = {.hash = hash, .present = present};
     const char *slash = strrchr(name, '/');
 
-    if (find_hashed(paths, name, hash))
+    if (hidden_paths_find(paths, name, hash))
         return;
     path.start = slash ? (size_t)(slash - name) + 1 : 0;
     if (present)
@@ -164,44 +131,17 @@ static void add_hashed(struct hidden *hidden, struct hidden_paths *paths,
 static void add_path(struct hidden *hidden, struct hidden_paths *paths,
                      const char *name)
 {
-    add_hashed(hidden, paths, name, hash_of(name), true);
-}
-
-/* Whether file NUMBER on DEVICE is one of PATHS. */
-static bool has_file(const struct hidden_paths *paths, dev_t device,
-                     ino_t number)
-{
-    for (size_t i = 0; number != 0 && i < paths->n; i++)
-        if (paths->list[i].number == number && paths->list[i].device == device)
-            return true;
-    return false;
-}
-
-static bool paths_have(const struct hidden_paths *paths, const char *way,
-                       const char *name, dev_t device, ino_t number)
-{
-    size_t n = strlen(way);
-
-    for (size_t i = 0; i < paths->n; i++) {
-        const struct hidden_path *path = &paths->list[i];
-
-        if (path->number != 0 && path->number == number &&
-            path->device == device)
-            return true;
-        if (path->start == n + 1 && path->name[n + 1] == name[0] &&
-            strcmp(path->name + n + 1, name) == 0 &&
-            memcmp(path->name, way, n) == 0)
-            return true;
-    }
-    return false;
+    add_hashed(hidden, paths, name, hidden_hash(name), true);
 }
 
 bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
                 dev_t device, ino_t number)
 {
-    return paths_have(&hidden->secrets, way, name, device, number) ||
-           has_file(&hidden->inside, device, number) ||
-           paths_have(&hidden->ways, way, name, device, number);
+    return (has_bit(hidden->files, bit_of_file(number)) ||
+            has_bit(hidden->names, bit_of_name(name))) &&
+           (hidden_paths_have(&hidden->secrets, way, name, device, number) ||
+            hidden_paths_have_file(&hidden->inside, device, number) ||
+            hidden_paths_have(&hidden->ways, way, name, device, number));
 }
 
 /* --- Secrets -------------------------------------------------------------- */
@@ -229,7 +169,7 @@ static bool note_file(struct hidden *hidden, int folder, const char *name)
 
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(status.st_mode) || status.st_nlink == 1 ||
-        has_file(&hidden->inside, status.st_dev, status.st_ino))
+        hidden_paths_have_file(&hidden->inside, status.st_dev, status.st_ino))
         return true;
     if (hidden->inside.n >= LIMIT_SECRET_INSIDE) {
         hidden->unsought |= SANDBOX_UNSOUGHT_INSIDE;
@@ -279,12 +219,12 @@ static void note_inside(struct hidden *hidden, const char *path)
 static bool hide_path(struct hidden *hidden, const char *path, size_t existing)
 {
     const struct hidden_path *added;
-    uint32_t hash = hash_of(path);
+    uint32_t hash = hidden_hash(path);
     char real[SANDBOX_PATH];
 
     add_hashed(hidden, &hidden->secrets, path, hash, existing == ALL);
     note_ways(hidden, path, existing);
-    added = find_hashed(&hidden->secrets, path, hash);
+    added = hidden_paths_find(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
         return false;
     if (folders_lead_straight(path) || !realpath(path, real) ||
@@ -305,8 +245,8 @@ static void hide(struct hidden *hidden, const char *path, size_t existing)
 /* Whether file NUMBER on DEVICE is one of the secrets, or directly in one. */
 static bool is_secret(const struct hidden *hidden, dev_t device, ino_t number)
 {
-    return has_file(&hidden->secrets, device, number) ||
-           has_file(&hidden->inside, device, number);
+    return hidden_paths_have_file(&hidden->secrets, device, number) ||
+           hidden_paths_have_file(&hidden->inside, device, number);
 }
 
 /* Joins FOLDER and NAME; false when that is too long. */

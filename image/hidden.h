@@ -10,26 +10,11 @@
 #include <time.h>
 
 #include "base/status.h"
-#include "image/listing.h"
+#include "image/hidden_paths.h"
 #include "image/sandbox.h"
 
-/* A path without a final slash; "" is the root. It need not exist. */
-struct hidden_path {
-    char *name;    /* owned */
-    size_t start;  /* of its last name; the folder is what is before that */
-    uint32_t hash; /* of the whole */
-    dev_t device;  /* of what is there, links followed; number 0: nothing */
-    ino_t number;
-    struct timespec changed; /* its entries, or the folder itself */
-    struct listing *listing; /* its entries, owned; NULL: not read */
-    bool present;            /* no listing has told that nothing is there */
-};
-
-struct hidden_paths {
-    struct hidden_path *list; /* owned */
-    size_t n;
-    size_t cap;
-};
+/* Bits of a set of last names, and of one of files. */
+#define HIDDEN_BITS 4096
 
 struct hidden {
     struct hidden_paths secrets; /* never to be read, as named and as resolved;
@@ -44,6 +29,8 @@ struct hidden {
                                    links that lead to none yet; if none has
                                    changed, neither has all this, except
                                    Kerberos tickets */
+    uint64_t names[HIDDEN_BITS / 64]; /* of all that are here: most files are */
+    uint64_t files[HIDDEN_BITS / 64]; /* none of them, which this tells */
     const struct hidden *before; /* as hidden_find is told, until it returns */
     uint32_t unsought;           /* of enum sandbox_unsought */
     bool failed;                 /* memory ran out */

@@ -46,15 +46,34 @@ static void add_home(struct home homes[HOMES_MAX], const char *path,
     homes[n].within = within;
 }
 
+/* The home that the system has for the user; NULL: it was not asked yet. */
+static const char *of_user;
+
+void homes_set_user(const char *folder)
+{
+    of_user = folder;
+}
+
+const char *homes_of_user(void)
+{
+    static char folder[HOMES_PATH];
+    const struct passwd *user;
+
+    if (of_user)
+        return of_user;
+    user = getpwuid(getuid());
+    if (user && user->pw_dir && strlen(user->pw_dir) < sizeof folder)
+        memcpy(folder, user->pw_dir, strlen(user->pw_dir) + 1);
+    of_user = folder;
+    return of_user;
+}
+
 void homes_find(struct home homes[HOMES_MAX])
 {
-    const struct passwd *user = getpwuid(getuid());
-
     for (size_t i = 0; i < HOMES_MAX; i++)
         homes[i] = (struct home){"", ""};
     add_home(homes, getenv("HOME"), "");
-    if (user)
-        add_home(homes, user->pw_dir, "");
+    add_home(homes, homes_of_user(), "");
     if (geteuid() == 0)
         add_home(homes, "/root", "");
     add_home(homes, getenv("XDG_CONFIG_HOME"), ".config");
@@ -92,19 +111,25 @@ static bool find_place(const char *home, const char *name,
     return true;
 }
 
-/* Whether PATH is on the way to files of HOME on which this program relies,
-   wherever links lead. */
-static bool holds_own_places(const char *path, const char *home)
+/* Forbids those of the N PATHS that are on the way to files of HOME on which
+   this program relies, wherever links lead: those are looked up once for all.
+ */
+static void forbid_own_places(const char *home, const char *const *paths,
+                              size_t n, const char **why)
 {
     char real[HOMES_PATH];
 
-    for (size_t i = 0; secrets_own_places[i]; i++)
-        if (find_place(home, secrets_own_places[i], real) && below(real, path))
-            return true;
-    return false;
+    for (size_t i = 0; secrets_own_places[i]; i++) {
+        if (!find_place(home, secrets_own_places[i], real))
+            continue;
+        for (size_t j = 0; j < n; j++)
+            if (!why[j] && paths[j][0] != '\0' && below(real, paths[j]))
+                why[j] = "files on which ecl-mcp relies lie in it";
+    }
 }
 
-/* Why code must not write to PATH because of HOME; NULL: it may. */
+/* Why code must not write to PATH because of HOME; NULL: it may, unless links
+   lead there. */
 static const char *forbid(const struct home *home, const char *path,
                           const char *const *more)
 {
@@ -123,23 +148,19 @@ static const char *forbid(const struct home *home, const char *path,
         if (secrets_lie_in(str_from(name), more))
             return "secrets of the home folder lie in it";
     }
-    if (whole && holds_own_places(path, home->path))
-        return "files on which ecl-mcp relies lie in it";
     return NULL;
 }
 
-const char *homes_forbid(const struct home homes[HOMES_MAX], const char *path,
-                         const char *const *more)
+void homes_forbid(const struct home homes[HOMES_MAX], const char *const *more,
+                  const char *const *paths, size_t n, const char **why)
 {
-    if (strcmp(path, "/") == 0)
-        return "it is the whole system";
-    for (size_t i = 0; i < HOMES_MAX; i++) {
-        const struct home *home = &homes[i];
-        const char *why =
-            home->path[0] == '/' ? forbid(home, path, more) : NULL;
-
-        if (why)
-            return why;
+    for (size_t j = 0; j < n; j++) {
+        why[j] = strcmp(paths[j], "/") == 0 ? "it is the whole system" : NULL;
+        for (size_t i = 0; i < HOMES_MAX && !why[j] && paths[j][0]; i++)
+            if (homes[i].path[0] == '/')
+                why[j] = forbid(&homes[i], paths[j], more);
     }
-    return NULL;
+    for (size_t i = 0; i < HOMES_MAX; i++)
+        if (homes[i].path[0] == '/' && homes[i].within[0] == '\0')
+            forbid_own_places(homes[i].path, paths, n, why);
 }

@@ -3,6 +3,8 @@
 #ifndef IMAGE_HOMES_H
 #define IMAGE_HOMES_H
 
+#include <stddef.h>
+
 /* Bytes that a path may have here. */
 #define HOMES_PATH 4096
 
@@ -18,9 +20,16 @@ enum { HOMES_MAX = 6 };
    XDG_STATE_HOME. What does not exist is left out. */
 void homes_find(struct home homes[HOMES_MAX]);
 
-/* Why code must not write to the folder PATH, absolute and resolved; NULL: it
-   may. MORE are further patterns of secrets; or NULL. */
-const char *homes_forbid(const struct home homes[HOMES_MAX], const char *path,
-                         const char *const *more);
+/* The home that the system has for the user, which takes it several files to
+   tell; "": none. The zygote is told by the server, with homes_set_user, which
+   borrows FOLDER. */
+const char *homes_of_user(void);
+void homes_set_user(const char *folder);
+
+/* Writes to WHY why code must not write to each of the N folders PATHS,
+   absolute and resolved, or "", which none forbids; NULL: it may. MORE are
+   further patterns of secrets; or NULL. */
+void homes_forbid(const struct home homes[HOMES_MAX], const char *const *more,
+                  const char *const *paths, size_t n, const char **why);
 
 #endif

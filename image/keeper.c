@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +48,13 @@ static struct keeper {
     int32_t copies[CONTROL_SPARED_MAX];
     size_t n;
 } keeper;
+
+/* Before it has a session. */
+static struct {
+    bool begun;  /* it is a keeper */
+    pid_t image; /* which waits for the session; 0: none */
+    int socket;  /* by which that gets it */
+} ready = {.socket = -1};
 
 /* SIGCHLD only ends a wait. */
 static void wake(int signal)
@@ -231,16 +240,13 @@ static void serve(void)
     }
 }
 
-/* In the new process: becomes the first image, which is to be ended before its
+/* In the new process: it is to be the first image, which is ended before its
    keeper when the machine runs out of memory. */
-static NO_RETURN void become_image(const struct control_message *open,
-                                   const int fds[CONTROL_FDS], bool counted,
-                                   keeper_image *image)
+static void begin_image(struct keeper_manner manner)
 {
     struct rlimit limit;
     sigset_t none;
 
-    (void)close(fds[CONTROL_KEEPER]);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
@@ -248,13 +254,37 @@ static NO_RETURN void become_image(const struct control_message *open,
     linux_offer_memory();
     if (!linux_go_behind())
         _exit(1); // it must never be served before its keeper
-    if (counted && getrlimit(RLIMIT_NPROC, &limit) == 0 &&
+    if (manner.counted && getrlimit(RLIMIT_NPROC, &limit) == 0 &&
         limit.rlim_max > LIMIT_TASKS) {
         limit.rlim_cur = limit.rlim_max = LIMIT_TASKS;
         (void)setrlimit(RLIMIT_NPROC, &limit); // lowering is always allowed
     }
+    if (manner.confine())
+        return;
+    (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n", strerror(errno));
+    _exit(1);
+}
+
+/* Becomes the image of OPEN. */
+static NO_RETURN void become_image(const struct control_message *open,
+                                   const int fds[CONTROL_FDS],
+                                   keeper_image *image)
+{
+    (void)close(fds[CONTROL_KEEPER]);
     image(open, fds);
     _exit(1); // not reached
+}
+
+/* In an image: waits for its session, or the end of its keeper. */
+static NO_RETURN void await_session(int socket, keeper_image *image)
+{
+    struct control_message open;
+    int fds[CONTROL_FDS];
+
+    if (control_await(socket, &open, fds) != ST_OK)
+        _exit(0);
+    (void)close(socket); // nothing more comes
+    become_image(&open, fds, image);
 }
 
 /* Where the sandbox is off, code may send any: only SIGCHLD is heard. */
@@ -284,8 +314,54 @@ bool keeper_can_count(void)
     return pid > 0 && status == 0;
 }
 
+/* Makes this process a keeper, once; false, with errno: it cannot be. */
+static bool begin_keeper(struct keeper_manner manner)
+{
+    linux_adopt_orphans();
+    ready.begun =
+        ready.begun ||
+        (prepare_signals() && (!manner.confined || linux_give_up_rights()) &&
+         (!manner.counted || linux_enter_users()));
+    return ready.begun;
+}
+
+void keeper_prepare(struct keeper_manner manner)
+{
+    int pair[2];
+    pid_t pid;
+
+    if (!begin_keeper(manner) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return;
+    pid = fork();
+    if (pid == 0) {
+        (void)close(pair[0]); // the keeper's end
+        begin_image(manner);
+        manner.warm();
+        await_session(pair[1], manner.image);
+    }
+    (void)close(pair[1]); // the image has it
+    ready.image = pid > 0 ? pid : 0;
+    ready.socket = pair[0];
+}
+
+/* Gives the image that waits its session. -1: there is none. */
+static pid_t hand_over(const struct control_message *open,
+                       const int fds[CONTROL_FDS])
+{
+    pid_t pid = -1;
+
+    if (ready.image > 0 && control_send(ready.socket, open, fds) == ST_OK)
+        pid = ready.image;
+    if (ready.socket >= 0)
+        (void)close(ready.socket); // it has its message, or ends by this
+    ready.image = 0;
+    ready.socket = -1;
+    return pid;
+}
+
 void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
-                struct keeper_manner manner, keeper_image *image)
+                struct keeper_manner manner)
 {
     struct control_message opened = {
         .kind = CONTROL_OPENED, .serial = open->serial, .keeper = getpid()};
@@ -293,13 +369,14 @@ void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
 
     keeper = (struct keeper){.control = fds[CONTROL_KEEPER], .count_at = -1};
     linux_set_name(NAME_KEEPER);
-    linux_adopt_orphans();
-    if (fcntl(keeper.control, F_SETFL, O_NONBLOCK) == 0 && prepare_signals() &&
-        (!manner.confined || linux_give_up_rights()) &&
-        (!manner.counted || linux_enter_users()))
+    if (fcntl(keeper.control, F_SETFL, O_NONBLOCK) == 0)
+        pid = hand_over(open, fds);
+    if (pid < 0 && begin_keeper(manner))
         pid = fork();
-    if (pid == 0)
-        become_image(open, fds, manner.counted, image);
+    if (pid == 0) {
+        begin_image(manner);
+        become_image(open, fds, manner.image);
+    }
     opened.status = pid < 0 ? errno : 0;
     opened.pid = pid > 0 ? pid : 0;
     keeper.image = keeper.group = opened.pid;

@@ -17,21 +17,32 @@
 typedef void keeper_image(const struct control_message *open,
                           const int fds[CONTROL_FDS]);
 
-/* How a keeper begins. */
+/* Confines the process that it is called in, which becomes an image; false,
+   with errno: it must not. */
+typedef bool keeper_confine(void);
+
+/* How a keeper and its first image begin. */
 struct keeper_manner {
     bool confined; /* it gives up the rights that the zygote has kept */
     bool counted;  /* keeper_can_count; only if confined */
+    keeper_confine *confine;
+    void (*warm)(void); /* is called in an image that will wait */
+    keeper_image *image;
 };
 
 /* Whether the kernel can count the tasks of a session: in a user namespace of
    its own. Asks it by trying, in a child of this process. */
 bool keeper_can_count(void);
 
+/* In a fork of the zygote whose session is yet to come: forks the first image,
+   which confines itself and waits. What fails is done by keeper_run. */
+void keeper_prepare(struct keeper_manner manner);
+
 /* Turns this fork of the zygote into the keeper of a new session, whose first
-   image is IMAGE, with the descriptors FDS. */
+   image gets the descriptors FDS. */
 NO_RETURN void keeper_run(const struct control_message *open,
                           const int fds[CONTROL_FDS],
-                          struct keeper_manner manner, keeper_image *image);
+                          struct keeper_manner manner);
 
 /* Kills all descendants of this process, which adopts orphans, and waits for
    their end; a few seconds at most. */

@@ -249,7 +249,7 @@ static void mark(struct landlock *landlock, const struct hidden_paths *looked)
     }
 }
 
-static bool is_unchanged(const struct landlock *landlock)
+bool landlock_is_current(const struct landlock *landlock)
 {
     for (size_t i = 0; i < landlock->n; i++) {
         const struct landlock_mark *old = &landlock->marks[i];
@@ -330,7 +330,8 @@ enum status landlock_renew(struct landlock *landlock,
 {
     struct rules rules;
 
-    if (landlock->rules >= 0 && (landlock->fresh || is_unchanged(landlock))) {
+    if (landlock->rules >= 0 &&
+        (landlock->fresh || landlock_is_current(landlock))) {
         landlock->fresh = false;
         return ST_OK;
     }
@@ -345,22 +346,27 @@ enum status landlock_renew(struct landlock *landlock,
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 
+static void close_all(struct landlock *landlock)
+{
+    close_one(&landlock->rules);
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        close_one(&landlock->folders[i]);
+}
+
 enum status landlock_confine(struct landlock *landlock)
 {
     enum status status =
         syscall(RESTRICT_SELF, landlock->rules, 0) == 0 ? ST_OK : ST_IO;
     int fault = errno;
 
-    landlock_release(landlock);
+    close_all(landlock);
     errno = fault;
     return status;
 }
 
 void landlock_release(struct landlock *landlock)
 {
-    close_one(&landlock->rules);
-    for (size_t i = 0; i < SANDBOX_N; i++)
-        close_one(&landlock->folders[i]);
+    close_all(landlock);
     forget_marks(landlock);
     hidden_release(&landlock->hidden);
 }

@@ -36,6 +36,9 @@ struct landlock {
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places, struct hidden *hidden);
 
+/* Whether the folders on the way to what the rules hide are as they were. */
+bool landlock_is_current(const struct landlock *landlock);
+
 /* Makes the rules, unless they are fresh, or the folders on the way to what
    they hide are as they were: code can write only below PLACES, and not read
    secrets in the home folders. ST_IO: the system refuses, and errno says why.
@@ -45,7 +48,9 @@ enum status MUST_CHECK landlock_renew(struct landlock *landlock,
                                       const struct sandbox_places *places);
 
 /* Confines this process and all that it starts by the rules; it can neither
-   signal nor inspect processes outside, either. The descriptors are closed.
+   signal nor inspect processes outside, either. The descriptors are closed; the
+   memory stays, for an image shares it with the zygote as long as nobody
+   writes there.
    ST_IO: the system refuses, errno says why, and nothing has changed. */
 enum status MUST_CHECK landlock_confine(struct landlock *landlock);
 

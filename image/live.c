@@ -30,6 +30,7 @@
 #include "image/lisp_text.h"
 #include "image/live_frozen.h"
 #include "image/names.h"
+#include "image/signals.h"
 #include "image/sleeper.h"
 #include "image/stack.h"
 #include "image/tier.h"
@@ -133,15 +134,6 @@ static void allow_interrupts(void)
         }
         rest = ecl_cdr(rest);
     }
-}
-
-/* The parent is gone: the image that this one is a copy of, or the keeper.
-   Without a supervisor this image must end, whatever it is doing. */
-static void orphaned(int signal)
-{
-    (void)signal;
-    if (connection_is_lost(&live.connection))
-        (void)kill(-getpid(), SIGKILL); // ourselves and what we started
 }
 
 static cl_object make_stream(int pipe)
@@ -321,17 +313,13 @@ static cl_object interrupt_after(cl_object milliseconds)
     ecl_return0(env);
 }
 
-/* A copy was taken, and the session is idle: prepares for the next call, see
-   REHEARSE. */
-static void rehearse(void)
+/* Prepares for the next call, see REHEARSE. */
+static void rehearse_call(void)
 {
     static const char text_of_call[128] = "";
     cl_env_ptr env = ecl_process_env();
     struct buf text = BUF_EMPTY;
 
-    if (connection_has_more(&live.connection) || !streams_are_open())
-        return;
-    linux_own_page(live.connection.in.p); // it has got something before
     ECL_CATCH_ALL_BEGIN(env)
     {
         cl_object answer;
@@ -351,6 +339,15 @@ static void rehearse(void)
     }
     ECL_CATCH_ALL_END;
     buf_release(&text);
+}
+
+/* The same when a copy was taken, and the session is idle. */
+static void rehearse(void)
+{
+    if (connection_has_more(&live.connection) || !streams_are_open())
+        return;
+    linux_own_page(live.connection.in.p); // it has got something before
+    rehearse_call();
 }
 
 /* Collects garbage, and gives memory back, if that is due, before a copy is
@@ -439,27 +436,6 @@ static NO_RETURN void serve(void)
     }
 }
 
-/* A write to a pipe without a reader, or beyond LIMIT_FILE_WRITTEN, becomes an
-   error of the stream. Ignoring the signal would do the same, but the programs
-   that we start would inherit that. */
-static void failed_write(int signal)
-{
-    (void)signal;
-}
-
-static void take_signals(void)
-{
-    struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
-
-    (void)signal(SIGTERM, SIG_DFL); // the zygote ignores them
-    (void)signal(SIGHUP, SIG_DFL);
-    (void)signal(SIGPIPE, failed_write);
-    (void)signal(SIGXFSZ, failed_write);
-    (void)sigfillset(&action.sa_mask);
-    (void)sigaction(SIGRTMAX, &action, NULL);
-    linux_signal_on_orphaned(SIGRTMAX);
-}
-
 /* STACK-USED-UP-P */
 static cl_object is_stack_used_up(void)
 {
@@ -521,6 +497,12 @@ void live_prepare(void)
     GC_set_finalizer_notifier(finalizers_wait);
 }
 
+void live_warm(void)
+{
+    live.thread = pthread_self();
+    rehearse_call();
+}
+
 void live_run(const struct control_message *open_message,
               const int fds[CONTROL_FDS])
 {
@@ -532,7 +514,7 @@ void live_run(const struct control_message *open_message,
     start_streams();
     live_frozen_begin(&live.connection, &live.sleepers);
     tier_begin(&live.connection);
-    take_signals();
+    signals_take(&live.connection);
     heap_begin();
     serve();
 }

@@ -14,6 +14,10 @@ void live_boot(char *name);
 /* Prepares what sessions share, after the environment is that of the images. */
 void live_prepare(void);
 
+/* In an image whose session is yet to come: writes now what its first call will
+   write. */
+void live_warm(void);
+
 /* Turns this fork of the zygote into a live image, which answers the calls that
    come over FDS until its supervisor closes the socket. */
 NO_RETURN void live_run(const struct control_message *open,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "image/control.h"
+#include "image/homes.h"
 #include "image/keeper.h"
 #include "image/linux.h"
 #include "image/live.h"
@@ -38,11 +39,9 @@ static struct sandbox sandbox;
 static struct sandbox_places places;
 static struct sandbox_prepared prepared;
 
-/* How keepers begin. */
-static struct keeper_manner manner;
-
-/* A keeper that waits for its session; pid 0: there is none. The socket is this
-   process's end of a pair by which it gets its OPEN message. */
+/* A keeper that waits for its session, with its image; pid 0: there is none.
+   The socket is this process's end of a pair by which it gets its OPEN message.
+ */
 static struct {
     pid_t pid;
     int socket;
@@ -106,17 +105,20 @@ static void tell(const struct control_message *message)
     (void)status;
 }
 
-/* In the new process: becomes a live image, or ends. */
-static NO_RETURN void become_image(const struct control_message *message,
-                                   const int fds[CONTROL_FDS])
+/* In a spare keeper, its end of the pair; else -1. */
+static int awaiting = -1;
+
+/* In a new process that becomes a live image. */
+static bool confine(void)
 {
-    if (sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK) {
-        (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
-                      strerror(errno));
-        _exit(1);
-    }
-    live_run(message, fds);
+    if (awaiting >= 0)
+        (void)close(awaiting); // the keeper's own
+    return sandbox_enter_image(&sandbox, &places, &prepared) == ST_OK;
 }
+
+/* How keepers begin. */
+static struct keeper_manner manner = {
+    .confine = confine, .warm = live_warm, .image = live_run};
 
 /* Forks a keeper. In it, 0; -1 with errno: there is none. */
 static pid_t fork_keeper(struct keepers *keepers)
@@ -131,6 +133,7 @@ static pid_t fork_keeper(struct keepers *keepers)
         (void)close(wake_pipe[0]); // the zygote's own
         (void)close(wake_pipe[1]);
         (void)close(CONTROL_FD);
+        sandbox_trust_rules(&prepared, true); // they were looked at just now
     }
     if (pid > 0)
         keepers->pids[keepers->n++] = pid;
@@ -140,20 +143,18 @@ static pid_t fork_keeper(struct keepers *keepers)
 /* In a spare keeper: waits for its session, or the end of the zygote. */
 static NO_RETURN void await_session(int socket)
 {
-    struct pollfd fd = {socket, POLLIN, 0};
     struct control_message message;
     int fds[CONTROL_FDS];
-    enum status status;
 
     (void)signal(SIGCHLD, SIG_DFL); // the handler's pipe is closed
-    do {
-        (void)poll(&fd, 1, -1); // an error ends in the next round
-        status = control_receive(socket, &message, fds);
-    } while (status == ST_MISSING);
-    if (status != ST_OK)
+    awaiting = socket;
+    keeper_prepare(manner);
+    sandbox_trust_rules(&prepared, false); // if it must fork an image later
+    if (control_await(socket, &message, fds) != ST_OK)
         _exit(0);
     (void)close(socket); // nothing more comes
-    keeper_run(&message, fds, manner, become_image);
+    awaiting = -1;
+    keeper_run(&message, fds, manner);
 }
 
 /* Forks a keeper for the next session, unless there are too few. */
@@ -182,15 +183,16 @@ static void open_keeper(struct keepers *keepers,
     struct control_message failed = {.kind = CONTROL_OPENED,
                                      .serial = message->serial};
     static bool settled;
-    bool ready =
-        spare.pid > 0 && control_send(spare.socket, message, fds) == ST_OK;
+    // its image has the rules of the moment when it was forked
+    bool ready = spare.pid > 0 && sandbox_is_current(&prepared) &&
+                 control_send(spare.socket, message, fds) == ST_OK;
     pid_t pid = spare.pid;
 
     forget_spare();
     if (!ready)
         pid = fork_keeper(keepers);
     if (pid == 0)
-        keeper_run(message, fds, manner, become_image);
+        keeper_run(message, fds, manner);
     failed.status = errno;
     for (int i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the keeper has them
@@ -315,17 +317,19 @@ static void announce_temporary(void)
 }
 
 /* Takes the arguments that the supervisor gives: the mode, the network, whether
-   files of the workspace are protected, the patterns of further secrets, an
-   empty one, and those of further protected files. */
+   files of the workspace are protected, the home that the system has for the
+   user, the patterns of further secrets, an empty one, and those of further
+   protected files. */
 static bool take_arguments(int argc, char **argv)
 {
-    int i = 4;
+    int i = 5;
 
-    if (argc < 5 ||
+    if (argc < 6 ||
         sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
         return false;
     sandbox.network = strcmp(argv[2], "network") == 0;
     sandbox.unprotected = strcmp(argv[3], "unprotected") == 0;
+    homes_set_user(argv[4]);
     sandbox.secrets = (const char *const *)(argv + i); // ends with a NULL
     while (i < argc - 1 && argv[i][0] != '\0')
         i++;
@@ -350,7 +354,9 @@ int main(int argc, char **argv)
     linux_adopt_orphans();
     put_temporary_aside();
     sandbox_find_places(&sandbox, NULL,
-                        sandbox.mode == SANDBOX_WORKSPACE ? NULL : usual,
+                        sandbox.mode == SANDBOX_WORKSPACE ? NULL
+                        : usual                           ? usual
+                                                          : "",
                         &places);
     // what forks comes as long as this process is small
     sandbox_begin(&sandbox, &prepared);

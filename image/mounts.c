@@ -17,6 +17,7 @@
 #include "image/folders.h"
 #include "image/hidden.h"
 #include "image/namespace.h"
+#include "image/nothing.h"
 #include "image/paths.h"
 
 /* Where all programs keep files for a while. */
@@ -30,36 +31,11 @@ static const struct {
 
 #define PROGRAM "/proc/self/exe"
 
-/* What tells any user which keys, locks and shared objects other programs have,
-   whose calls the filter refuses. */
-static const char *const of_others[] = {
-    "/proc/keys",
-    "/proc/locks",
-    "/proc/sysvipc",
-    NULL,
-};
-
-/* What root opens by its name alone, without any capability, and what shows the
-   memory of the kernel and of all programs, or steers them. Landlock cannot
-   leave single names out of /proc, in which new ones come up all the time. */
-static const char *const of_kernel[] = {
-    "/proc/kcore",       "/proc/kmsg",          "/proc/kpagecount",
-    "/proc/kpageflags",  "/proc/kpagecgroup",   "/proc/sysrq-trigger",
-    "/proc/slabinfo",    "/proc/vmallocinfo",   "/proc/timer_list",
-    "/proc/sched_debug", "/proc/iomem",         "/proc/ioports",
-    "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
-    "/sys/fs/pstore",    "/sys/firmware",       NULL,
-};
-
 static void close_one(int fd)
 {
     if (fd >= 0)
         (void)close(fd); // was only a name
 }
-
-/* So often a path is looked at whose file was replaced before something could
-   be mounted there: many programs write a new file and rename it. */
-#define LOOKS 100
 
 /* Where in PATH what lies below FOLDER starts; 0: PATH is not inside FOLDER. */
 static size_t start_below(const char *path, const char *folder)
@@ -71,109 +47,6 @@ static size_t start_below(const char *path, const char *folder)
     if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
         return 0;
     return path[n] == '/' ? n + 1 : n;
-}
-
-/* --- Secrets ------------------------------------------------------------ */
-
-/* An empty folder and an empty file that nobody may open or change. */
-struct nothing {
-    int tree;
-    int folder;
-    int file;
-};
-
-static bool make_nothing(struct nothing *nothing)
-{
-    int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int file = -1;
-    bool done;
-
-    nothing->folder = nothing->file = -1;
-    nothing->tree = namespace_memory();
-    // what is mounted on the root is in nobody's way; what is mounted nowhere
-    // cannot be copied before Linux 6.15
-    done = top >= 0 && nothing->tree >= 0 &&
-           namespace_attach(nothing->tree, top) == 0 &&
-           mkdirat(nothing->tree, "folder", 0) == 0 &&
-           (file = openat(nothing->tree, "file",
-                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)) >= 0;
-    close_one(file);
-    close_one(top);
-    if (!done)
-        return false;
-    nothing->folder = openat(nothing->tree, "folder", O_PATH | O_CLOEXEC);
-    nothing->file = openat(nothing->tree, "file", O_PATH | O_CLOEXEC);
-    // and so are the copies
-    return nothing->folder >= 0 && nothing->file >= 0 &&
-           namespace_seal(nothing->tree) == 0;
-}
-
-static void release_nothing(struct nothing *nothing)
-{
-    if (nothing->tree >= 0)
-        (void)namespace_detach(nothing->tree); // or was never attached
-    close_one(nothing->tree);
-    close_one(nothing->folder);
-    close_one(nothing->file);
-}
-
-/* Lays nothing over PLACE. */
-static bool hide_place(const struct nothing *nothing, int place)
-{
-    struct stat status;
-    int tree = -1;
-    bool done = fstat(place, &status) == 0;
-
-    if (done)
-        tree = namespace_copy(
-            S_ISDIR(status.st_mode) ? nothing->folder : nothing->file, false);
-    done = tree >= 0 && namespace_attach(tree, place) == 0;
-    close_one(tree);
-    return done;
-}
-
-/* Whether what PLACE names was removed, or replaced by another. */
-static bool is_removed(int place)
-{
-    struct stat status;
-
-    return fstat(place, &status) == 0 && status.st_nlink == 0;
-}
-
-/* Lays nothing over what is at PATH, if there is something. */
-static bool hide(const struct nothing *nothing, const char *path)
-{
-    for (int i = 0; i < LOOKS; i++) {
-        int place = folders_find(path);
-        bool done;
-        bool removed;
-
-        if (place < 0) // a link is hidden where it leads
-            return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
-                   errno == EACCES;
-        done = hide_place(nothing, place);
-        removed = !done && is_removed(place);
-        close_one(place);
-        if (!removed)
-            return done;
-    }
-    return false;
-}
-
-static bool hide_secrets(const struct hidden *hidden)
-{
-    struct nothing nothing;
-    bool done = make_nothing(&nothing) && !hidden->failed;
-
-    for (size_t i = hidden->system; done && i < hidden->secrets.n; i++)
-        if (hidden->secrets.list[i].number != 0) // there is something
-            done = hide(&nothing, hidden->secrets.list[i].name);
-    for (size_t i = 0; done && of_others[i]; i++)
-        done = hide(&nothing, of_others[i]);
-    for (size_t i = 0; done && geteuid() == 0 && of_kernel[i]; i++)
-        done = hide(&nothing, of_kernel[i]);
-    release_nothing(&nothing);
-    return done;
 }
 
 /* --- The temporary folder ----------------------------------------------- */
@@ -347,7 +220,7 @@ static bool is_empty(int folder)
    system of its own, so that code cannot remove it with all that is there. */
 static void put_link(int folder, const char *name, const char *to)
 {
-    int tree = is_empty(folder) ? namespace_memory() : -1;
+    int tree = is_empty(folder) ? namespace_memory("700") : -1;
     bool done = tree >= 0 && symlinkat(to, tree, name) == 0 &&
                 namespace_close(tree) == 0 &&
                 namespace_attach(tree, folder) == 0;
@@ -468,7 +341,7 @@ static bool cover_place(int place, bool closed)
    nor changed. */
 static bool cover(const struct mounts *mounts, const char *path, bool closed)
 {
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < FOLDERS_LOOKS; i++) {
         int place = folders_find_below(mounts->workspace, path, false);
         bool done;
         bool removed;
@@ -476,7 +349,7 @@ static bool cover(const struct mounts *mounts, const char *path, bool closed)
         if (place < 0) // gone meanwhile, or a link, which only the answer tells
             return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
         done = cover_place(place, closed);
-        removed = !done && is_removed(place);
+        removed = !done && folders_is_removed(place);
         close_one(place);
         if (!removed)
             return done;
@@ -587,7 +460,7 @@ bool mounts_make(struct mounts *mounts, const struct sandbox *sandbox,
         return true;
     // as long as the table of mounts is short
     covering = covering && close_aliases(places);
-    if (hide_secrets(hidden))
+    if (nothing_lay(hidden))
         mounts->parts |= SANDBOX_MOUNTS_SECRETS;
     if (sandbox->mode != SANDBOX_WORKSPACE)
         return true;

@@ -79,16 +79,17 @@ static int unshare_users(void)
 /* Makes the namespace of mounts this process's own. */
 static int seclude(void)
 {
-    int root;
+    int file;
     int copy;
 
     // what the system mounts comes in, and nothing goes out
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         return -1;
-    root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    copy = root >= 0 ? namespace_copy(root, true) : -1;
-    if (root >= 0)
-        (void)close(root); // was only a name
+    // any will do: to copy one mount takes less than all of the root's
+    file = open("/dev/null", O_PATH | O_CLOEXEC);
+    copy = file >= 0 ? namespace_copy(file, true) : -1;
+    if (file >= 0)
+        (void)close(file); // was only a name
     if (copy >= 0)
         (void)close(copy); // is mounted nowhere
     return copy >= 0 ? 0 : -1;
@@ -157,7 +158,7 @@ int namespace_copy(int place, bool read_only)
     return -1;
 }
 
-int namespace_memory(void)
+int namespace_memory(const char *mode)
 {
     int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
     int tree = -1;
@@ -165,6 +166,7 @@ int namespace_memory(void)
 
     if (context >= 0 &&
         fsconfig(context, FSCONFIG_SET_STRING, "size", "64k", 0) == 0 &&
+        fsconfig(context, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
         fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
         tree = fsmount(context, FSMOUNT_CLOEXEC, 0);
     fault = errno;
@@ -178,6 +180,14 @@ int namespace_attach(int tree, int place)
 {
     return move_mount(tree, "", place, "",
                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+int namespace_lay(int over, const char *path)
+{
+    char name[40];
+
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", over);
+    return mount(name, path, NULL, MS_BIND, NULL);
 }
 
 int namespace_detach(int tree)

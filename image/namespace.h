@@ -22,11 +22,16 @@ int namespace_close(int tree);
 /* The same for what is mounted at PLACE, but not for what is mounted in it. */
 int namespace_seal(int place);
 
-/* A file system in memory, which is empty. The caller closes it. */
-int namespace_memory(void);
+/* A file system in memory, which is empty; MODE is that of its top, in octal.
+   The caller closes it. */
+int namespace_memory(const char *mode);
 
 /* Mounts TREE on PLACE; the descriptor of the tree names what is mounted. */
 int namespace_attach(int tree, int place);
+
+/* Mounts a copy of what OVER, a descriptor, names on PATH: one call instead of
+   six, for paths that nobody can put a link into. */
+int namespace_lay(int over, const char *path);
 
 /* Takes off what TREE was attached by; it goes on for who uses it. */
 int namespace_detach(int tree);

@@ -43,13 +43,15 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
-/* Notes why code may not write to PLACE, if so. */
-static void refuse(const struct sandbox *sandbox, enum sandbox_place place,
-                   struct sandbox_places *places)
+/* Notes to which places code may not write, and why. */
+static void refuse(const struct sandbox *sandbox, struct sandbox_places *places)
 {
-    if (places->writable[place][0] != '\0')
-        places->refused[place] = homes_forbid(
-            places->homes, places->writable[place], sandbox->secrets);
+    const char *paths[SANDBOX_N];
+
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        paths[i] = places->writable[i];
+    homes_forbid(places->homes, sandbox->secrets, paths, SANDBOX_N,
+                 places->refused);
 }
 
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
@@ -63,8 +65,8 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
     cache_find(places->writable[SANDBOX_CACHE],
                sandbox->network ? CACHE_NETWORK : CACHE_CONFINED);
-    refuse(sandbox, SANDBOX_ROOT, places);
-    refuse(sandbox, SANDBOX_CACHE, places);
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        places->refused[i] = "it was not looked at yet";
     if (temporary)
         sandbox_set_temporary(sandbox, temporary, places);
 }
@@ -74,7 +76,7 @@ void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
 {
     if (temporary[0] == '/')
         resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
-    refuse(sandbox, SANDBOX_TEMPORARY, places);
+    refuse(sandbox, places);
 }
 
 void sandbox_make_cache(const struct sandbox *sandbox,

@@ -56,14 +56,16 @@ struct sandbox_places {
 };
 
 /* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
-   temporary folder TEMPORARY ("" or NULL: there is none), and the cache of
+   temporary folder TEMPORARY ("": there is none; NULL: it will be set, and code
+   may write nowhere until then), and the cache of
    compiled files below the home folder (HOME) or XDG_CACHE_HOME. Code may not
    write to a folder that contains the home folder, that is secret, or in which
    secrets of the home folder lie. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places);
 
-/* Sets the temporary folder of PLACES, which had none. */
+/* Sets the temporary folder of PLACES, which had none, and finds out to which
+   of them code may write. */
 void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
                            struct sandbox_places *places);
 

@@ -166,6 +166,17 @@ enum status sandbox_renew(const struct sandbox *sandbox,
     return landlock_renew(&prepared->landlock, sandbox, places);
 }
 
+void sandbox_trust_rules(struct sandbox_prepared *prepared, bool trusted)
+{
+    prepared->landlock.fresh = trusted;
+}
+
+bool sandbox_is_current(const struct sandbox_prepared *prepared)
+{
+    return prepared->landlock.version == 0 ||
+           landlock_is_current(&prepared->landlock);
+}
+
 enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places,
                                 struct sandbox_prepared *prepared)

@@ -68,6 +68,13 @@ enum status MUST_CHECK sandbox_renew(const struct sandbox *sandbox,
                                      const struct sandbox_places *places,
                                      struct sandbox_prepared *prepared);
 
+/* In a process that was forked right behind that: its image need not look at
+   the home folders again; or it must, unless TRUSTED. */
+void sandbox_trust_rules(struct sandbox_prepared *prepared, bool trusted);
+
+/* Whether what that found still holds. */
+bool sandbox_is_current(const struct sandbox_prepared *prepared);
+
 /* In a live image, a child of the process that keeps it, before user code runs.
    ST_IO: the system refuses something that was made ready, and errno says why;
    no user code may run then. */

@@ -126,6 +126,8 @@ static void take_control(struct supervisor *s,
 
     switch ((enum control_kind)message->kind) {
     case CONTROL_READY:
+        if ((message->sandbox.mounts & SANDBOX_MOUNTS_TEMPORARY) == 0)
+            s->temporary.reached = true;
         note_sandbox(s, message);
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);

@@ -33,6 +33,11 @@
    ask for so many locks. */
 #define FOLDERS_LOOKED_AT 32
 
+/* Where, in the common folder, the folder waits on which the next zygote mounts
+   the way from TMPDIR to the images' /tmp (link_to in image/mounts.c): some
+   file systems make a folder the more slowly, the more were removed lately. */
+#define WAY "way"
+
 /* The sweeper runs while Lisp boots and must not slow that down. */
 #define SWEEPER_NICE 10
 
@@ -412,10 +417,44 @@ static bool make_folder(struct temporary *temporary)
     return false;
 }
 
+/* Whether the folder NAME of PARENT is as the zygote makes one. */
+static bool is_as_made(int parent, const char *name)
+{
+    struct stat status;
+    int folder = open_own(parent, name, &status);
+    DIR *names = folder >= 0 ? open_names(folder) : NULL;
+    int n = 0;
+
+    while (names && n < 3 && readdir(names)) // "." and ".."
+        n++;
+    if (names)
+        (void)closedir(names); // was only read
+    close_fd(&folder);
+    return n == 2 && (status.st_mode & 07777) == 0700;
+}
+
+/* Takes the folder WAY in, if one waits: the zygote makes what is missing. */
+static void take_way(const struct temporary *temporary)
+{
+    (void)renameat(temporary->parent, WAY, temporary->lock, temporary->common);
+}
+
+/* Leaves it for the next supervisor. Code cannot have reached it below what was
+   mounted on it, so it is as it was, unless the user has put something there.
+ */
+static void leave_way(const struct temporary *temporary)
+{
+    if (!temporary->reached && !temporary->alone &&
+        is_as_made(temporary->lock, temporary->common))
+        (void)renameat2(temporary->lock, temporary->common, temporary->parent,
+                        WAY, RENAME_NOREPLACE); // another may wait
+}
+
 /* Removes the folder, until UNTIL_MS. */
 static void remove_folder(struct temporary *temporary, int64_t until_ms)
 {
     if (temporary->lock >= 0) {
+        leave_way(temporary);
         (void)removal_of_folder(temporary->parent, temporary->name, until_ms);
         remove_lock(temporary->parent, temporary->name);
     }
@@ -460,8 +499,10 @@ static bool make_below(struct temporary *temporary, const char *base)
         n = snprintf(temporary->path, sizeof temporary->path, "%s/%s/%s",
                      strcmp(real, "/") == 0 ? "" : real, temporary->common,
                      temporary->name);
-    if (n > 0 && (size_t)n < sizeof temporary->path)
+    if (n > 0 && (size_t)n < sizeof temporary->path) {
+        take_way(temporary);
         return true;
+    }
     error = n > 0 ? ENAMETOOLONG : errno;
     remove_folder(temporary, 0);
     errno = error;

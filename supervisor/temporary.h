@@ -6,7 +6,8 @@
    folder for each supervisor, with a name of chance, which is TMPDIR for its
    images and is locked as long as it runs. Only that folder, which
    stays, is read to find what a supervisor has left that was killed; the next
-   one removes it. */
+   one removes it. An empty folder "way" may be in it: the next zygote mounts on
+   that what leads from TMPDIR to the images' /tmp. */
 #ifndef SUPERVISOR_TEMPORARY_H
 #define SUPERVISOR_TEMPORARY_H
 
@@ -30,6 +31,7 @@ struct temporary {
                                     locks it */
     bool alone;    /* another user has the name of the common folder: COMMON is
                       this supervisor's own */
+    bool reached;  /* images could reach all in it: it was no /tmp of theirs */
     pid_t sweeper; /* removes what others have left; 0: it has ended */
 };
 

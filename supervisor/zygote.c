@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/homes.h"
 #include "image/linux.h"
 
 /* Milliseconds that the process has to end all images. */
@@ -91,7 +92,7 @@ static void widen_stack(void)
 }
 
 /* The arguments of the process: take_arguments in image/main.c. */
-#define ARGUMENTS (5 + LIMIT_SECRETS + LIMIT_PROTECTS)
+#define ARGUMENTS (6 + LIMIT_SECRETS + LIMIT_PROTECTS)
 
 static char **put(char **at, const char *const *list, size_t max)
 {
@@ -103,10 +104,10 @@ static char **put(char **at, const char *const *list, size_t max)
 static void set_arguments(const struct zygote *zygote, char **argv)
 {
     const struct sandbox *sandbox = &zygote->sandbox;
-    const char *const first[] = {zygote->path, sandbox_mode_name(sandbox->mode),
-                                 sandbox->network ? "network" : "no-network",
-                                 sandbox->unprotected ? "unprotected"
-                                                      : "protected"};
+    const char *const first[] = {
+        zygote->path, sandbox_mode_name(sandbox->mode),
+        sandbox->network ? "network" : "no-network",
+        sandbox->unprotected ? "unprotected" : "protected", zygote->home};
     const char *const border[] = {""};
 
     argv = put(argv, first, sizeof first / sizeof first[0]);
@@ -168,6 +169,8 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
         note_failure(zygote, strerror(errno), now_ms);
         return;
     }
+    // the child must not ask, and the new program need not ask again
+    zygote->home = zygote->sandbox.mode == SANDBOX_OFF ? "" : homes_of_user();
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
     pid = fork();

@@ -16,6 +16,7 @@
 struct zygote {
     const char *path;      /* of ecl-mcp-image, borrowed */
     const char *workspace; /* its working directory, borrowed, or NULL */
+    const char *home;      /* that the system has for the user; "": none */
     const char *temporary; /* of the images, borrowed; "": there is none; NULL:
                               the zygote does not wait for it, or must yet */
     struct sandbox sandbox;

@@ -79,6 +79,11 @@ static void image(const struct control_message *message,
         (void)pause();
 }
 
+static bool confine(void)
+{
+    return true;
+}
+
 static struct control_message receive(enum status *status)
 {
     struct pollfd fd = {control, POLLIN, 0};
@@ -110,7 +115,8 @@ static int set_up(void **state)
         (void)close(pair[0]); // the test's
         for (int i = 0; i < CONTROL_FDS; i++)
             fds[i] = i == CONTROL_KEEPER ? pair[1] : open("/dev/null", O_RDWR);
-        keeper_run(&first, fds, (struct keeper_manner){false, false}, image);
+        keeper_run(&first, fds,
+                   (struct keeper_manner){.confine = confine, .image = image});
     }
     return keeper > 0 ? close(pair[1]) : -1;
 }

@@ -369,71 +369,6 @@ static void keeper_outlives_no_supervisor(void **state)
     wait_gone(pid);
 }
 
-/* --- One for the next session ------------------------------------------- */
-
-/* The session of which PID is the keeper; NULL: of none. */
-static const struct session *kept_by(pid_t pid)
-{
-    const struct session *session = host->sessions;
-
-    while (session && session->image.keeper_pid != pid)
-        session = session->next;
-    return session;
-}
-
-/* The keeper that waits for a session, as soon as there is one. */
-static pid_t wait_for_spare(void)
-{
-    pid_t found = 0;
-
-    for (int tries = 0; found == 0; tries++) {
-        struct family family = {NULL, 0, 0};
-
-        assert_true(tries < HOST_PATIENCE_MS / 5);
-        family_find(&family, host->zygote.pid, NULL);
-        for (size_t i = 0; i < family.n; i++)
-            if (family.list[i].parent == host->zygote.pid &&
-                !kept_by(family.list[i].pid))
-                found = family.list[i].pid;
-        family_release(&family);
-        if (found == 0)
-            pass();
-    }
-    return found;
-}
-
-static void open_session(const char *name, uint64_t id)
-{
-    host_call_in(name, id, "(+ 1 2)");
-    host_wait(id);
-    host_expect_success();
-}
-
-static void keeper_waits_for_its_session(void **state)
-{
-    pid_t spare;
-    pid_t zygote;
-
-    (void)state;
-    host_expect(1, "(+ 1 2)", "=> 3");
-    open_session("one", 2);
-    spare = wait_for_spare();
-    open_session("two", 3);
-    assert_string_equal(kept_by(spare)->name, "two");
-    // one that is killed is not missed
-    spare = wait_for_spare();
-    assert_int_equal(kill(spare, SIGKILL), 0);
-    host_wait_gone(spare);
-    open_session("three", 4);
-    // none outlives the zygote
-    spare = wait_for_spare();
-    zygote = host->zygote.pid;
-    assert_int_equal(kill(zygote, SIGKILL), 0);
-    host_wait_gone(zygote);
-    host_wait_gone(spare);
-    open_session("three", 5);
-}
-
 /* --- What the system does for it ---------------------------------------- */
 
 /* The value of FIELD in /proc/PID/NAME, or the whole file if FIELD is NULL. */
@@ -565,7 +500,6 @@ int main(int argc, char **argv)
         TEST(keeper_lost_after_the_zygote),
         cmocka_unit_test_setup_teardown(keeper_outlives_no_supervisor,
                                         make_folder, remove_folder),
-        TEST(keeper_waits_for_its_session),
         TEST(keeper_is_ended_after_its_image),
         TEST(keeper_bounds_the_tasks),
         TEST(keeper_has_copies_that_hear_nothing),

@@ -129,7 +129,7 @@ static void sandbox_takes_no_relative_paths_from_outside(void **state)
     expect_cache("user/.cache");
     sandbox_find_places(&sandbox, "/usr", "tmp", &places);
     assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
-    sandbox_find_places(&sandbox, "/usr", NULL, &places);
+    sandbox_find_places(&sandbox, "/usr", "", &places);
     assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
 }
 
@@ -146,10 +146,10 @@ static void sandbox_spares_the_home_folder(void **state)
     expect(SANDBOX_ROOT, "user/.ssh", "it is secret");
     find(SANDBOX_WORKSPACE, "nowhere");
     assert_string_equal(places.writable[SANDBOX_ROOT], "");
-    sandbox_find_places(&sandbox, "/", NULL, &places);
+    sandbox_find_places(&sandbox, "/", "", &places);
     assert_string_equal(places.refused[SANDBOX_ROOT], "it is the whole system");
     set_folder("HOME", NULL); // the system knows the home, too
-    sandbox_find_places(&sandbox, "/", NULL, &places);
+    sandbox_find_places(&sandbox, "/", "", &places);
     assert_true(places.homes[0].path[0] == '/' || geteuid() != 0);
 }
 
@@ -233,7 +233,7 @@ static void sandbox_knows_both_homes(void **state)
         skip();
     for (size_t i = 0; i < COUNT(homes); i++) {
         assert_int_equal(setenv("HOME", homes[i], 1), 0);
-        sandbox_find_places(&sandbox, real, NULL, &places);
+        sandbox_find_places(&sandbox, real, "", &places);
         assert_string_equal(places.writable[SANDBOX_ROOT], real);
         assert_non_null(places.refused[SANDBOX_ROOT]);
         assert_string_equal(places.refused[SANDBOX_ROOT],

@@ -281,6 +281,41 @@ static void temporary_folder_needs_a_lock(void **state)
     assert_int_equal(count(), 0);
 }
 
+/* The zygote makes a folder to mount on, which the next one needs, too, unless
+   it can have been changed. */
+static void temporary_folder_leaves_the_way(void **state)
+{
+    static const struct {
+        const char *command; // in the folder
+        bool reached;
+        bool left;
+    } ways[] = {
+        {"mkdir -m 700 \"$WAY\"", true, false},
+        {"mkdir -m 700 \"$WAY\"", false, true},
+        {"test -d \"$WAY\"", false, true}, // the one that was left
+        {"touch \"$WAY\"/file", false, false},
+        {"mkdir -m 700 \"$WAY\"; chmod 750 \"$WAY\"", false, false},
+        {"ln -s . \"$WAY\"", false, false},
+        {"true", false, false},
+    };
+    char left[sizeof common + 10];
+
+    (void)state;
+    open_temporary();
+    assert_int_equal(setenv("WAY", temporary.common, 1), 0);
+    temporary_close(&temporary, temporary_now());
+    (void)snprintf(left, sizeof left, "%s/way", common);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        open_temporary();
+        assert_int_not_equal(access(left, F_OK), 0); // it was taken
+        run_inside(ways[i].command);
+        temporary.reached = ways[i].reached;
+        temporary_close(&temporary, temporary_now());
+        assert_int_equal(access(left, F_OK) == 0, ways[i].left);
+    }
+    assert_int_equal(count(), 0);
+}
+
 static void temporary_folder_full_of_traps_is_removed(void **state)
 {
     (void)state;
@@ -374,6 +409,7 @@ int main(void)
         TEST(temporary_folder_in_use_is_not_swept),
         TEST(temporary_folder_needs_no_lock_of_folders),
         TEST(temporary_folder_needs_a_lock),
+        TEST(temporary_folder_leaves_the_way),
         TEST(temporary_folder_full_of_traps_is_removed),
         TEST(temporary_folder_of_any_depth_is_removed),
         TEST(removal_ends_in_time),
