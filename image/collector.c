@@ -19,11 +19,20 @@
 
 #include <ecl/ecl.h>
 
+typedef void register_any(void *, GC_finalization_proc, void *,
+                          GC_finalization_proc *, void **);
+
+/* What the collector calls for an object, and with what. */
+struct finalizer {
+    GC_finalization_proc function;
+    void *data;
+};
+
 static struct {
     void (*free)(void *);
     void *(*call)(GC_fn_type, void *);
-    void (*finalize)(void *, GC_finalization_proc, void *,
-                     GC_finalization_proc *, void **);
+    register_any *finalize;
+    register_any *finalize_last;
     int (*link)(void **, const void *);
     int (*unlink)(void **);
     int (*invoke)(void);
@@ -152,19 +161,50 @@ void *GC_call_with_alloc_lock(GC_fn_type function, void *data)
     return value;
 }
 
-void GC_register_finalizer_no_order(void *object, GC_finalization_proc function,
-                                    void *data, GC_finalization_proc *before,
-                                    void **data_before)
+/* What both of these do, by ORIGINAL of the collector, whose name is NAME. */
+static void watch(register_any **original, const char *name, void *object,
+                  struct finalizer new, struct finalizer *old)
 {
     cl_env_ptr env = ecl_process_env_unsafe();
     int disabled = begin(env);
 
-    find(&originals.finalize, "GC_register_finalizer_no_order");
-    originals.finalize(object, in_place_of(function), data, before,
-                       data_before);
-    if (before)
-        *before = behind(*before);
+    find(original, name);
+    (*original)(object, in_place_of(new.function), new.data, &old->function,
+                &old->data);
+    old->function = behind(old->function);
     end(env, disabled);
+}
+
+static void tell(struct finalizer old, GC_finalization_proc *function,
+                 void **data)
+{
+    if (function)
+        *function = old.function;
+    if (data)
+        *data = old.data;
+}
+
+void GC_register_finalizer_no_order(void *object, GC_finalization_proc function,
+                                    void *data, GC_finalization_proc *before,
+                                    void **data_before)
+{
+    struct finalizer old = {NULL, NULL};
+
+    watch(&originals.finalize, "GC_register_finalizer_no_order", object,
+          (struct finalizer){function, data}, &old);
+    tell(old, before, data_before);
+}
+
+void GC_register_finalizer_unreachable(void *object,
+                                       GC_finalization_proc function,
+                                       void *data, GC_finalization_proc *before,
+                                       void **data_before)
+{
+    struct finalizer old = {NULL, NULL};
+
+    watch(&originals.finalize_last, "GC_register_finalizer_unreachable", object,
+          (struct finalizer){function, data}, &old);
+    tell(old, before, data_before);
 }
 
 int GC_general_register_disappearing_link(void **link, const void *object)
