@@ -78,7 +78,7 @@ static const char *ecl_mcp_command(const char *p)
     if (*p != '#' && strncmp(p, \"%:\", 2) != 0) {
         while (end > p && strncmp(end, \"*/\", 2) != 0)
             end--;
-        if (end > p)
+        if (strncmp(end, \"*/\", 2) == 0)
             p = ecl_mcp_blanks(end + 2);
     }
     return *p == '#'                    ? ecl_mcp_blanks(p + 1)

@@ -50,6 +50,7 @@
                   "char *x = __FILE__;" "#if __has_include(\"a.h\")"
                   "# /* x */ include \"own.h\"" "/* x */ #include \"own.h\""
                   "/* x~% x */ #include \"own.h\"" "%:include \"own.h\""
+                  "/* x~%*/#include \"own.h\""
                   "#inc\\~%lude \"own.h\"" "#include </tmp/own.h>"
                   "#include_next <own.h>" "#import <own.h>"
                   "#embed <own.h>" "__asm__(\".incbin \\\"own\\\"\");"))
