@@ -126,6 +126,7 @@
         (:group (or (zerop (si:killpid 0 0)) (error "refused")))
         (:signal (shell (format nil "kill -0 ~d" *original-process*)))
         (:session (shell "setsid true"))
+        (:leave (shell "perl -e 'exit !setpgrp(0, 0)'"))
         (:network (funcall (read-from-string "sb-bsd-sockets:socket-close")
                            (make-instance
                             (read-from-string "sb-bsd-sockets:inet-socket")
@@ -133,7 +134,7 @@
 
 (defparameter *attempts*
   '(:inside :program :read :group :write :append :truncate :new :delete :rename
-    :lock :record :mode :date :link :folder :signal :session :network)
+    :lock :record :mode :date :link :folder :signal :session :leave :network)
   "Ways to change something; the first four are allowed.")
 
 (defun successful-attempts (confined)
@@ -184,14 +185,17 @@ has ended, as wait(2) has it."
 (session-test a-scout-ends-with-the-thread-that-made-it
   (dotimes (i 5)
     (let* ((pid nil)
+           (start (get-universal-time))
            (thread (mp:process-run-function
                     "owner"
                     (lambda ()
-                      (setf pid (ecl-mcp::fork-scout 600))
+                      (setf pid (ecl-mcp::fork-scout 60))
                       (when (zerop pid)
                         (loop (sleep 1)))))))
       (mp:process-join thread)
-      (is (eql 9 (ecl-mcp::wait-for-child pid))))))
+      (is (eql 9 (ecl-mcp::wait-for-child pid)))
+      (is (< (- (get-universal-time) start) 60)
+          "it has ended only when its time was over"))))
 
 (session-test descriptors-of-a-scout-lead-nowhere
   (write-file "side/open" "x")
