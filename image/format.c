@@ -405,6 +405,8 @@ static bool is_own_text(const struct format_text *text, cl_object stream)
     if (stream->stream.mode != ecl_smm_string_output)
         return false;
     string = stream->stream.object0;
+    if (!string || !format_is_string(string))
+        return true; // what it is made of is not known
     size = ecl_t_of(string) == t_base_string ? 1 : sizeof(ecl_character);
     return format_is_made_of(text, string->base_string.self,
                              string->base_string.dim * size);

@@ -363,13 +363,12 @@ one in the cache was damaged, and is deleted."
 
 (defun respell-includes (source)
   "Makes the file SOURCE, C code, include the files beside it by the names that the
-system has for them. Before version 24, ECL has the bytes of names as characters, and
-writes those that are not in ASCII as two bytes each."
+system has for them. When ECL has the bytes of names as characters, it writes those that
+are not in ASCII as two bytes each."
   (let* ((stem (subseq source 0 (position #\. source :from-end t)))
-         (written (name-bytes stem))
-         (known (and (string/= stem written)
-                     (native-namestring stem))))
-    (when (and known (member (mismatch stem known :from-end t) '(nil 0)))
+         (written (name-bytes stem)))
+    (when (and (string/= stem written)
+               (names-are-bytes-p))
       (write-text-file source
                        (replace-text (read-text source :latin-1)
                                      (format nil "#include \"~a." written)

@@ -56,7 +56,9 @@ NIL when it fails."
 
 (defun relative-name (file directory)
   "Returns the name of FILE as seen from DIRECTORY, a pathname or NIL."
-  (namestring (if directory (enough-namestring file directory) file)))
+  (shown-name (namestring (if directory
+                              (enough-namestring file directory)
+                              file))))
 
 (defun files-text (files directory)
   "Returns the text about FILES, below DIRECTORY, in a description."
@@ -98,7 +100,8 @@ NIL when it fails."
                           (or (names "SYSTEM-DEPENDS-ON") "nothing"))
                     (list "Needed for its definition"
                           (names "SYSTEM-DEFSYSTEM-DEPENDS-ON"))
-                    (list "Defined in" (and file (namestring file)))
+                    (list "Defined in" (and file
+                                            (shown-name (namestring file))))
                     (list "Files"
                           (and files (files-text files directory))))
               :key #'second))))

@@ -11,15 +11,15 @@ string, or NIL when it has none."
   (ignore-errors
    (coerce (si:coerce-to-filename pathname) 'simple-base-string)))
 
+(defun names-are-bytes-p ()
+  "True when ECL has the bytes of names as characters, as it does before version 24."
+  (let ((letter (string (code-char 233))))
+    (eql 0 (mismatch letter (native-namestring letter) :from-end t))))
+
 (defun system-bytes (text)
   "Returns TEXT, of names and arguments, as the bytes that the system gets for it, a
-simple base string. Before version 24, ECL has bytes as characters."
-  (let* ((letter (code-char 233))
-         (name (native-namestring (string letter))))
-    (coerce (if (eql (mismatch (string letter) name :from-end t) 0)
-                text
-                (name-bytes text))
-            'simple-base-string)))
+simple base string."
+  (coerce (if (names-are-bytes-p) text (name-bytes text)) 'simple-base-string))
 
 (defun current-directory ()
   "Returns the pathname of the current directory of this process."
@@ -47,6 +47,13 @@ BYTES when they are none."
                 while character
                 do (write-char character text))))
     (error () bytes)))
+
+(defun shown-name (name)
+  "Returns NAME, of a file, with the letters that it has for people."
+  (if (and (find-if (lambda (character) (> (char-code character) 127)) name)
+           (names-are-bytes-p))
+      (utf-8-text name)
+      name))
 
 (defun call-as-source (pathname function)
   "Calls FUNCTION with another function, which takes the position in PATHNAME

@@ -39,7 +39,7 @@ ECL accepts."
                        (concatenate 'string folder (name-bytes name))))
         (error 'file-missing :pathname name
                              :problem (format nil "was not found in ~a"
-                                              (utf-8-text
+                                              (shown-name
                                                (namestring *workspace*)))))))
 
 (defun check-loadable (file name)

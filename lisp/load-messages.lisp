@@ -212,9 +212,9 @@ names that they use are recorded."
 (defun source-label (file)
   "Returns the name of FILE as seen from the workspace."
   (let ((name (namestring file)))
-    (if (below-p name (namestring *workspace*))
-        (enough-namestring name *workspace*)
-        name)))
+    (shown-name (if (below-p name (namestring *workspace*))
+                    (enough-namestring name *workspace*)
+                    name))))
 
 (defun report-text (file)
   "Returns the text of FILE, a byte for each character, or NIL."

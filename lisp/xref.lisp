@@ -367,9 +367,9 @@ many of the new ones were not walked."
 (defun file-label (file)
   "Returns the name of FILE, relative to the workspace if FILE is below it."
   (let ((workspace (namestring *workspace*)))
-    (if (eql 0 (search workspace file))
-        (subseq file (length workspace))
-        file)))
+    (shown-name (if (eql 0 (search workspace file))
+                    (subseq file (length workspace))
+                    file))))
 
 (defun referrer-line (referrer verbs)
   "Returns the line about REFERRER, from FIND-REFERRERS. VERBS are (EVENT .
