@@ -394,19 +394,10 @@ static cl_object interrupt_after(cl_object milliseconds)
     ecl_return0(env);
 }
 
-/* Makes and forgets blocks as those in which ECL keeps what it makes of a small
-   form while that is evaluated: the collector has a page for each size. */
-static void rehearse_code(void)
-{
-    for (size_t n = 16; n <= 128; n += 16)
-        ecl_dealloc(ecl_alloc_atomic(n));
-}
-
 /* A copy was taken, and the session is idle: prepares for the next call, see
    REHEARSE. */
 static void rehearse(void)
 {
-    static const char text_of_call[128] = "";
     cl_env_ptr env = ecl_process_env();
     struct buf text = BUF_EMPTY;
 
@@ -418,10 +409,7 @@ static void rehearse(void)
         cl_object answer;
 
         ECL_SET(live.time_limit, ECL_SYM_VAL(env, live.time_limit));
-        // as a call makes them: the collector has a page for each size
-        for (size_t n = 4; n < sizeof text_of_call; n += 16)
-            (void)lisp_text_new(str_make(text_of_call, n));
-        rehearse_code();
+        lisp_text_rehearse();
         answer = cl_funcall(1, live.rehearse);
 
         if (ECL_STRINGP(answer))

@@ -423,10 +423,10 @@ static void strand_keeps_what_is_in_registers(void **state)
 
     (void)state;
     assert_ok(sums(&plain)); // in no strand, and never pauses
+    begin(sums);
     other.strand = strand_new(run, &other);
     assert_memory(other.strand != NULL);
     other.arena.strand = other.strand;
-    begin(sums);
     while (!strand_go_on(work.strand)) {
         ended = ended || strand_go_on(other.strand); // in turns
         steps++;
