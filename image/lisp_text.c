@@ -113,3 +113,13 @@ void lisp_text_append(cl_object string, struct buf *out)
         buf_append(out, bytes, length);
     }
 }
+
+void lisp_text_rehearse(void)
+{
+    static const char text[128] = "";
+
+    for (size_t n = 4; n < sizeof text; n += 16)
+        (void)lisp_text_new(str_make(text, n));
+    for (size_t n = 16; n <= sizeof text; n += 16)
+        ecl_dealloc(ecl_alloc_atomic(n));
+}

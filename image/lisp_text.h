@@ -23,4 +23,8 @@ cl_object lisp_arguments(struct str body);
    the supervisor takes no more. */
 void lisp_text_append(cl_object string, struct buf *out);
 
+/* Before a call: makes texts as it will, and blocks as ECL makes of a small
+   form while that is evaluated. The collector has a page for each size. */
+void lisp_text_rehearse(void);
+
 #endif

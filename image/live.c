@@ -316,7 +316,6 @@ static cl_object interrupt_after(cl_object milliseconds)
 /* Prepares for the next call, see REHEARSE. */
 static void rehearse_call(void)
 {
-    static const char text_of_call[128] = "";
     cl_env_ptr env = ecl_process_env();
     struct buf text = BUF_EMPTY;
 
@@ -325,9 +324,7 @@ static void rehearse_call(void)
         cl_object answer;
 
         ECL_SET(live.time_limit, ECL_SYM_VAL(env, live.time_limit));
-        // as a call makes them: the collector has a page for each size
-        for (size_t n = 4; n < sizeof text_of_call; n += 16)
-            (void)lisp_text_new(str_make(text_of_call, n));
+        lisp_text_rehearse();
         answer = cl_funcall(1, live.rehearse);
 
         if (ECL_STRINGP(answer))

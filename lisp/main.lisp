@@ -204,4 +204,5 @@ leaves nothing behind."
         (*macroexpand-hook* #'funcall)
         (*default-pathname-defaults* #p""))
     (with-standard-io-syntax
+      (atomic-value-text 0)             ; as the stream for them is kept
       (answer-call "evaluate" '(("code" . "(if 0 '(0 1) 2)"))))))

@@ -194,9 +194,15 @@ void history_add(struct history *history, struct str code)
 {
     char *line = history->lines[++history->last % LIMIT_HISTORY];
     struct buf text = BUF_EMPTY;
+    struct str shown;
 
     history_line(code, &text);
-    (void)snprintf(line, EVALUATION_LINE + 1, "%.*s", STR_ARG(buf_view(&text)));
+    shown = buf_view(&text);
+    if (shown.n > EVALUATION_LINE) // escapes are longer
+        shown.n = EVALUATION_LINE;
+    if (shown.n > 0)
+        memcpy(line, shown.p, shown.n);
+    line[shown.n] = '\0';
     buf_release(&text);
 }
 

@@ -64,15 +64,32 @@ void digest_end(struct digest *digest, unsigned char out[DIGEST_SIZE])
     sha256_digest(&digest->context, DIGEST_SIZE, out);
 }
 
+/* Sixteen bytes of a digest, or digits. */
+typedef unsigned char lanes __attribute__((vector_size(16)));
+
+/* The digits of numbers below 16. */
+static lanes digits_of(lanes numbers)
+{
+    const lanes letters = (lanes)(numbers > 9);
+
+    return numbers + '0' + (letters & ('a' - '0' - 10));
+}
+
 void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE])
 {
-    static const char digits[] = "0123456789abcdef";
-
     char text[2 * DIGEST_SIZE];
 
-    for (size_t i = 0; i < DIGEST_SIZE; i++) {
-        text[2 * i] = digits[digest[i] >> 4];
-        text[2 * i + 1] = digits[digest[i] & 15];
+    for (size_t i = 0; i < DIGEST_SIZE; i += sizeof(lanes)) {
+        lanes bytes;
+        lanes digits[2]; // the high and the low ones
+
+        memcpy(&bytes, digest + i, sizeof bytes);
+        digits[0] = digits_of(bytes >> 4);
+        digits[1] = digits_of(bytes & 15);
+        for (size_t j = 0; j < sizeof(lanes); j++) {
+            text[2 * (i + j)] = (char)digits[0][j];
+            text[2 * (i + j) + 1] = (char)digits[1][j];
+        }
     }
     buf_append(out, text, sizeof text);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strand.c: getcontext, makecontext and swapcontext of the C library. They
-   switch stacks, and make no other system call than one that keeps the mask of
-   signals. */
+/* strand.c: see strand.h. */
 #include "base/strand.h"
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 #include "base/limits.h"
+#include "base/stacks.h"
 
 /* The strand that runs, the innermost one. */
 static struct strand *running;
@@ -19,8 +17,8 @@ static int64_t began; /* of the outermost strand that runs: its step */
 static size_t unseen; /* work since the clock was looked at */
 
 struct strand {
-    ucontext_t inside;  /* while it pauses */
-    ucontext_t outside; /* while it runs */
+    struct stacks_place inside;  /* while it pauses */
+    struct stacks_place outside; /* while it runs */
     strand_run *run;
     void *context;
     size_t left; /* of the step */
@@ -47,31 +45,22 @@ static bool is_late(size_t work)
     return clock_us() - began > LIMIT_STEP_US;
 }
 
-/* makecontext hands on nothing but numbers: the halves of a pointer. */
-static void start(unsigned high, unsigned low)
+/* From STRAND to where it was let go on. */
+static void leave(struct strand *strand)
 {
-    uintptr_t address = (uintptr_t)((uint64_t)high << 32 | low);
-    struct strand *strand = (struct strand *)address;
+    stacks_change(&strand->inside, &strand->outside);
+}
+
+/* On the stack of a strand that goes on for the first time. */
+static void start(void)
+{
+    struct strand *strand = running;
 
     for (;;) { // again when it is restarted
         strand->run(strand->context);
         strand->ended = true;
-        (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+        leave(strand);
     }
-}
-
-/* Makes STRAND begin with START. */
-static void prepare(struct strand *strand)
-{
-    uint64_t address = (uintptr_t)strand;
-
-    (void)getcontext(&strand->inside); // cannot fail
-    strand->inside.uc_stack.ss_sp = strand->stack;
-    strand->inside.uc_stack.ss_size = sizeof strand->stack;
-    strand->inside.uc_link = NULL;
-    // the type of its second argument is that of a function without any
-    makecontext(&strand->inside, (void (*)(void))start, 2,
-                (unsigned)(address >> 32), (unsigned)address);
 }
 
 struct strand *strand_new(strand_run *run, void *context)
@@ -86,7 +75,7 @@ struct strand *strand_new(strand_run *run, void *context)
     strand->ended = false;
     strand->stopped = false;
     strand->is_over = NULL;
-    prepare(strand);
+    stacks_prepare(&strand->inside, start, strand->stack, sizeof strand->stack);
     return strand;
 }
 
@@ -100,7 +89,7 @@ bool strand_go_on(struct strand *strand)
     if (!outer && clock_us)
         began = clock_us();
     if (!strand->ended)
-        (void)swapcontext(&strand->outside, &strand->inside); // cannot fail
+        stacks_change(&strand->outside, &strand->inside);
     running = outer;
     return strand->ended;
 }
@@ -128,7 +117,7 @@ bool strand_spend(struct strand *strand, size_t work)
         strand->left -= work;
         return true;
     }
-    (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+    leave(strand);
     return !strand->stopped;
 }
 
@@ -137,7 +126,7 @@ bool strand_wait(struct strand *strand, strand_is_over *is_over, void *context)
     strand->is_over = is_over;
     strand->waits_for = context;
     while (!strand->stopped && !is_over(context))
-        (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+        leave(strand);
     strand->is_over = NULL;
     return !strand->stopped;
 }

@@ -20,11 +20,29 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* The same for eight bytes. */
-static inline bool is_plain_word(uint64_t word)
+/* For eight bytes 0 if all are; else the high bit of one is set which is not,
+   the first one in the order of their weight. */
+static inline uint64_t not_plain(uint64_t word)
 {
-    return !((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
-             has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'));
+    return (word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
+           has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\');
+}
+
+/* How many bytes at P are plain, of eight that are not all; NOT is what
+   not_plain says of them. */
+static inline size_t plain_bytes(const char *p, uint64_t not )
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    (void)p;
+    return (size_t)__builtin_ctzll(not ) / 8;
+#else
+    size_t i = 0;
+
+    (void)not ;
+    while (is_plain((unsigned char)p[i]))
+        i++;
+    return i;
+#endif
 }
 
 /* Sixteen bytes, signed: those of other characters than ASCII are below 0. */
@@ -71,17 +89,24 @@ size_t utf8_plain_run(struct str s)
 {
     size_t i = 0;
     uint64_t word;
+    uint64_t not ;
     while (i + sizeof(lanes) <= s.n && are_plain_lanes(s.p + i))
         i += sizeof(lanes);
     for (; i + sizeof word <= s.n; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
-        if (!is_plain_word(word))
-            break;
+        not = not_plain(word);
+        if (not )
+            return i + plain_bytes(s.p + i, not );
     }
+    if (i == s.n)
+        return i;
     // nearly always what is left is plain, too
-    if (i < s.n && i + sizeof word > s.n && is_plain_word(last_word(s)))
+    not = not_plain(last_word(s));
+    if (!not )
         return s.n;
-    while (i < s.n && is_plain((unsigned char)s.p[i]))
+    if (s.n >= sizeof word) // of them, those before I are plain
+        return s.n - sizeof word + plain_bytes(s.p + s.n - sizeof word, not );
+    while (is_plain((unsigned char)s.p[i]))
         i++;
     return i;
 }

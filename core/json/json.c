@@ -290,17 +290,30 @@ static bool is_same(struct str text, struct str wanted)
     return wanted.n == 0;
 }
 
+/* Whether TOKEN, a name in DOC, is WANTED. */
+static inline bool is_name(const struct json_doc *doc, const jsmntok_t *token,
+                           struct str wanted)
+{
+    const char *p = doc->text + token->start;
+
+    if (wanted.n > 0 && *p != *wanted.p && *p != '\\')
+        return false; // *p is the quote of an empty one
+    return is_same(str_make(p, (size_t)(token->end - token->start)), wanted);
+}
+
 struct json json_get(struct json object, const char *name)
 {
     struct json found = {NULL, 0};
     if (json_type(object) != JSON_OBJECT)
         return found;
     struct str wanted = str_from(name);
-    struct json_walk walk;
-    json_walk_init(&walk, object);
-    while (json_walk_next(&walk))
-        if (is_same(text_of(walk.name), wanted))
-            found = walk.value;
+    const jsmntok_t *tokens = object.doc->tokens;
+    int at = object.token + 1;
+    for (int left = tokens[object.token].size; left > 0; left--) {
+        if (is_name(object.doc, &tokens[at], wanted))
+            found = (struct json){object.doc, at + 1};
+        at = tokens[at + 1].parent; // behind the value
+    }
     return found;
 }
 

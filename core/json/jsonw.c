@@ -168,10 +168,9 @@ static void append_string(struct buf *out, struct str s)
     buf_byte(out, '"');
 }
 
-/* Writes the name S, of which no byte needs an escape, in one piece. */
-static void append_name(struct jsonw *w, struct str s)
+void jsonw_plain_name(struct jsonw *w, struct str name)
 {
-    char *start = buf_reserve(w->out, s.n + sizeof ",\"\":" - 1);
+    char *start = buf_reserve(w->out, name.n + sizeof ",\"\":" - 1);
     char *to = start;
 
     if (!to)
@@ -179,24 +178,19 @@ static void append_name(struct jsonw *w, struct str s)
     if (w->comma)
         *to++ = ',';
     *to++ = '"';
-    memcpy(to, s.p, s.n);
-    to += s.n;
+    memcpy(to, name.p, name.n);
+    to += name.n;
     *to++ = '"';
     *to++ = ':';
     w->out->n += (size_t)(to - start);
+    w->comma = false;
 }
 
-void jsonw_name(struct jsonw *w, const char *name)
+void jsonw_any_name(struct jsonw *w, const char *name)
 {
-    struct str s = str_from(name);
-
-    if (utf8_plain_run(s) == s.n) {
-        append_name(w, s); // nearly all
-    } else {
-        separate(w);
-        append_string(w->out, s);
-        buf_byte(w->out, ':');
-    }
+    separate(w);
+    append_string(w->out, str_from(name));
+    buf_byte(w->out, ':');
     w->comma = false;
 }
 
@@ -234,22 +228,4 @@ void jsonw_bool(struct jsonw *w, bool b)
 void jsonw_null(struct jsonw *w)
 {
     jsonw_raw(w, STR("null"));
-}
-
-void jsonw_member(struct jsonw *w, const char *name, struct str value)
-{
-    jsonw_name(w, name);
-    jsonw_string(w, value);
-}
-
-void jsonw_member_int(struct jsonw *w, const char *name, int64_t value)
-{
-    jsonw_name(w, name);
-    jsonw_int(w, value);
-}
-
-void jsonw_member_bool(struct jsonw *w, const char *name, bool value)
-{
-    jsonw_name(w, name);
-    jsonw_bool(w, value);
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -24,8 +25,28 @@ void jsonw_end_object(struct jsonw *w);
 void jsonw_array(struct jsonw *w); /* [ */
 void jsonw_end_array(struct jsonw *w);
 
+/* NAME as it is, for jsonw_name. */
+void jsonw_plain_name(struct jsonw *w, struct str name);
+
+/* Any name, for jsonw_name. */
+void jsonw_any_name(struct jsonw *w, const char *name);
+
+/* Characters of names that are not looked at when the program runs: of nearly
+   all that stand in the code. */
+#define JSONW_PLAIN                                                            \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/.$"
+
 /* "name": ; escaped like any string. One value must follow. */
-void jsonw_name(struct jsonw *w, const char *name);
+static inline void jsonw_name(struct jsonw *w, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (__builtin_constant_p(strspn(name, JSONW_PLAIN)) &&
+        strspn(name, JSONW_PLAIN) == n)
+        jsonw_plain_name(w, str_make(name, n));
+    else
+        jsonw_any_name(w, name);
+}
 
 /* Values. In strings ", \, C0, DEL, U+2028 and U+2029 are escaped, and invalid
    UTF-8 becomes U+FFFD; a digest is a string of hexadecimal digits. */
@@ -39,8 +60,25 @@ void jsonw_null(struct jsonw *w);
 void jsonw_raw(struct jsonw *w, struct str json);
 
 /* Name and value together. */
-void jsonw_member(struct jsonw *w, const char *name, struct str value);
-void jsonw_member_int(struct jsonw *w, const char *name, int64_t value);
-void jsonw_member_bool(struct jsonw *w, const char *name, bool value);
+static inline void jsonw_member(struct jsonw *w, const char *name,
+                                struct str value)
+{
+    jsonw_name(w, name);
+    jsonw_string(w, value);
+}
+
+static inline void jsonw_member_int(struct jsonw *w, const char *name,
+                                    int64_t value)
+{
+    jsonw_name(w, name);
+    jsonw_int(w, value);
+}
+
+static inline void jsonw_member_bool(struct jsonw *w, const char *name,
+                                     bool value)
+{
+    jsonw_name(w, name);
+    jsonw_bool(w, value);
+}
 
 #endif

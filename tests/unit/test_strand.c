@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of strand.c, and of what arenas do in a strand: work that is done in
    steps, and stopped in the middle. */
+<<<<<<< HEAD
 #include <pthread.h>
+=======
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+>>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/finder.h"
 #include "base/limits.h"
+<<<<<<< HEAD
 #include "base/regex.h"
+=======
+#include "base/stacks.h"
+>>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 #include "base/strand.h"
 #include "diff/diff.h"
 #include "files/text.h"
@@ -383,6 +394,7 @@ static void strand_inside_of_another_has_the_same_time(void **state)
     assert_int_equal(work.done, 9);
 }
 
+<<<<<<< HEAD
 /* All of the stack but a page can be used, with the frame of what began it. */
 static enum status use_stack(struct work *w)
 {
@@ -460,6 +472,111 @@ static void work_takes_a_part_of_the_stack(void **state)
     assert_int_equal(pthread_attr_destroy(&attributes), 0);
     assert_ok(work.status);
     assert_int_equal(work.done, 2);
+=======
+/* Numbers that are in registers, as far as there are enough, while it pauses.
+ */
+static enum status sums(struct work *w)
+{
+    long a = w->done;
+    long b = a + 1;
+    long c = a + 2;
+    long d = a + 3;
+    long e = a + 4;
+    long f = a + 5;
+    double x = (double)a + 0.5;
+
+    for (int i = 0; i < 100; i++) {
+        if (arena_spend(&w->arena, LIMIT_STEP - 1) != ST_OK)
+            return ST_NOMEM;
+        a += b;
+        b += c;
+        c += d;
+        d += e;
+        e += f;
+        f += 1;
+        x *= 1.5;
+    }
+    w->done = (int)(a + b + c + d + e + f) + (int)(x / 1e17);
+    return ST_OK;
+}
+
+static void strand_keeps_what_is_in_registers(void **state)
+{
+    struct work other = {.run = sums};
+    struct arena none = {0};
+    struct work plain = {.arena = none};
+    int steps = 0;
+    bool ended = false;
+
+    (void)state;
+    assert_ok(sums(&plain)); // in no strand, and never pauses
+    begin(sums);
+    other.strand = strand_new(run, &other);
+    assert_memory(other.strand != NULL);
+    other.arena.strand = other.strand;
+    while (!strand_go_on(work.strand)) {
+        ended = ended || strand_go_on(other.strand); // in turns
+        steps++;
+    }
+    while (!ended)
+        ended = strand_go_on(other.strand);
+    strand_free(other.strand);
+    assert_in_range(steps, 10, 200);
+    assert_int_equal(work.done, plain.done);
+    assert_int_equal(other.done, plain.done);
+}
+
+static void begin_nothing(void)
+{
+}
+
+static bool is_quick(void)
+{
+    static struct stacks_place place;
+    static char stack[4096];
+
+    stacks_prepare(&place, begin_nothing, stack, sizeof stack);
+    return place.top != NULL;
+}
+
+/* In a process that may read, write and nothing else. Writes to OUT what it has
+   done, if it lives as long; 0: it was not confined. */
+static void run_confined(int out)
+{
+    char done = 0;
+
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0) {
+        while (!strand_go_on(work.strand))
+            continue;
+        done = (char)work.done;
+    }
+    (void)!write(out, &done, 1); // the reader sees what is missing
+    _exit(0);                    // which ends it in any case
+}
+
+static void strand_makes_no_system_call(void **state)
+{
+    int ends[2];
+    char done = -1;
+
+    (void)state;
+    if (!is_quick())
+        skip(); // then the C library makes one, on purpose
+    begin(three_steps);
+    assert_return_code(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_return_code(pid, 0);
+    if (pid == 0)
+        run_confined(ends[1]);
+    (void)close(ends[1]);
+    ssize_t n = read(ends[0], &done, 1);
+    (void)close(ends[0]);
+    (void)waitpid(pid, NULL, 0);
+    if (n == 1 && done == 0)
+        skip(); // a system without seccomp
+    assert_int_equal(n, 1);
+    assert_int_equal(done, 3);
+>>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
@@ -475,8 +592,13 @@ int main(void)
         TEST(strand_waits_for_what_is_outside),
         TEST(strand_pauses_when_a_step_takes_long),
         TEST(strand_inside_of_another_has_the_same_time),
+<<<<<<< HEAD
         TEST(strand_has_its_stack),
         TEST(work_takes_a_part_of_the_stack),
+=======
+        TEST(strand_keeps_what_is_in_registers),
+        TEST(strand_makes_no_system_call),
+>>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
     };
     return RUN_TESTS("strand", tests);
 }
