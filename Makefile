@@ -23,9 +23,6 @@ IMAGE_SHARED_SRC := $(addprefix image/,cache.c control.c covers.c descriptors.c 
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
-# What each call passes through, of the server.
-WHOLE_SRC := $(SERVER_SRC) $(wildcard supervisor/*.c core/*.c core/base/*.c \
-  core/json/*.c core/wire/*.c core/gate/*.c core/mcp/*.c)
 MODULE_SRC := $(wildcard module/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
@@ -78,7 +75,6 @@ SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 CFLAGS_debug := -O0 -g3
 # The core must not end an Emacs; the other profiles check what it asserts.
 CFLAGS_release := $(HARDENED) -DNDEBUG
-WHOLE := $(if $(filter release,$(PROFILE)),$(call or_else,-flto=auto))
 CFLAGS_clang := $(HARDENED)
 CFLAGS_asan := $(SANITIZED)
 CFLAGS_fuzz := $(SANITIZED) -fsanitize=fuzzer-no-link
@@ -156,19 +152,11 @@ $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
 $(foreach name,$(ECL_TESTS),$(OBJ)/$(name).o $(OBJ)/$(name).tidy): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
 
-define compile
+$(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(host_flags) \
-	  $(POSITION) $(INCLUDES_HERE) $(WHOLE_HERE) $(CFLAGS)
-endef
-
-$(OBJ)/%.o: %.c $(BUILD)/flags
-	$(compile)
-
-# Some of the server once more, for a compiler that sees all of them at once.
-$(OBJ)/whole/%.o: %.c $(BUILD)/flags
-	$(compile)
+	  $(POSITION) $(INCLUDES_HERE) $(CFLAGS)
 
 define archive
 	$(call say,AR,$@)
@@ -185,15 +173,10 @@ $(HOST_LIB): $(call objects,$(HOST_SRC))
 $(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
 	$(archive)
 
-# Each call passes through hundreds of small functions of many files: compiled as
-# one, they take a twentieth less of the time of a lone call. The compiler warns
-# of what it sees in each file, and not again of what it thinks of all of them.
-$(OBJ)/whole/%.o: WHOLE_HERE := $(WHOLE)
-$(SERVER): $(if $(WHOLE),$(WHOLE_SRC:%.c=$(OBJ)/whole/%.o),$(call objects,$(SERVER_SRC))) \
-  $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB)
+$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB) \
-	  $(if $(WHOLE),-O2 -w $(WHOLE)) $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
 
 ifeq ($(PROFILE),asan)
 # ECL's garbage collector scans stacks, and the sanitizers may move them: so the
@@ -253,7 +236,6 @@ $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	@cp $(OBJ)/lisp/$(@F) $@
 
 -include $(patsubst %.c,$(OBJ)/%.d,$(PRODUCT_SRC) $(TEST_SRC)) \
-  $(WHOLE_SRC:%.c=$(OBJ)/whole/%.d) \
   $(HEADERS:%=$(OBJ)/%.d)
 
 # ----------------------------------------------------------- dependencies

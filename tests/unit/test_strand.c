@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of strand.c, and of what arenas do in a strand: work that is done in
    steps, and stopped in the middle. */
-<<<<<<< HEAD
-#include <pthread.h>
-=======
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
->>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/finder.h"
 #include "base/limits.h"
-<<<<<<< HEAD
 #include "base/regex.h"
-=======
 #include "base/stacks.h"
->>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 #include "base/strand.h"
 #include "diff/diff.h"
 #include "files/text.h"
@@ -394,7 +388,6 @@ static void strand_inside_of_another_has_the_same_time(void **state)
     assert_int_equal(work.done, 9);
 }
 
-<<<<<<< HEAD
 /* All of the stack but a page can be used, with the frame of what began it. */
 static enum status use_stack(struct work *w)
 {
@@ -472,7 +465,8 @@ static void work_takes_a_part_of_the_stack(void **state)
     assert_int_equal(pthread_attr_destroy(&attributes), 0);
     assert_ok(work.status);
     assert_int_equal(work.done, 2);
-=======
+}
+
 /* Numbers that are in registers, as far as there are enough, while it pauses.
  */
 static enum status sums(struct work *w)
@@ -576,7 +570,6 @@ static void strand_makes_no_system_call(void **state)
         skip(); // a system without seccomp
     assert_int_equal(n, 1);
     assert_int_equal(done, 3);
->>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
@@ -592,13 +585,10 @@ int main(void)
         TEST(strand_waits_for_what_is_outside),
         TEST(strand_pauses_when_a_step_takes_long),
         TEST(strand_inside_of_another_has_the_same_time),
-<<<<<<< HEAD
         TEST(strand_has_its_stack),
         TEST(work_takes_a_part_of_the_stack),
-=======
         TEST(strand_keeps_what_is_in_registers),
         TEST(strand_makes_no_system_call),
->>>>>>> 438367c483f4235f083b083c1ac5d28d67bc3b84
     };
     return RUN_TESTS("strand", tests);
 }
