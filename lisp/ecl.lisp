@@ -102,6 +102,10 @@ functions with &AUX."
   "Returns which entries of TABLE may be collected, as ECL calls it, or NIL."
   (ext:hash-table-weakness table))
 
+(defun violation-p (object)
+  "True when OBJECT is the condition of an access to memory that is not there."
+  (typep object 'ext:segmentation-violation))
+
 ;;; Memory
 
 (defun set-heap-limit (bytes)

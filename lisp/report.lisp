@@ -232,7 +232,7 @@ says of the last one in this evaluation."
         (end-of-file (end-of-file-text condition))
         (file-error (file-error-text condition))
         (warning (compiler-warning-text condition))
-        (ext:segmentation-violation (violation-text condition))
+        ((satisfies violation-p) (violation-text condition))
         (reader-error
          (multiple-value-bind (text position) (reader-error-text condition)
            (and text (format nil "~@[Reader error at position ~d: ~]~a"
