@@ -84,6 +84,11 @@ void interlude_begin(cl_env_ptr env, struct interlude *saved)
     saved->nvalues = env->nvalues;
     memcpy(saved->values, env->values, sizeof saved->values);
     memcpy(saved->registers, env->big_register, sizeof saved->registers);
+    saved->in_use = (struct ecl_stack_frame){.t = t_frame,
+                                             .stack = env->stack,
+                                             .base = env->stack_top,
+                                             .size = IN_USE,
+                                             .env = env};
     env->stack_top += IN_USE;
     ecl_init_bignum_registers(env);
 }

@@ -15,6 +15,7 @@
 
 /* What belongs to a thread, and code that runs in between would change. */
 struct interlude {
+    struct ecl_stack_frame in_use; /* of Lisp's stack, for who looks there */
     cl_object function;
     cl_object stack_frame;
     cl_object packages;
