@@ -200,7 +200,8 @@ static const struct dirent *next_entry(struct hidden *hidden, DIR *open,
     return entry;
 }
 
-/* The same with the files directly in the secret PATH, if that is a folder. */
+/* Notes the files directly in the secret PATH, if that is a folder, which have
+   another name. */
 static void note_inside(struct hidden *hidden, const char *path)
 {
     DIR *open = opendir(path);

@@ -45,7 +45,7 @@ NO_RETURN void keeper_run(const struct control_message *open,
                           struct keeper_manner manner);
 
 /* Kills all descendants of this process, which adopts orphans, and waits for
-   their end; a few seconds at most. */
+   their end; some 15 seconds at most. */
 void keeper_end_family(void);
 
 #endif

@@ -363,10 +363,3 @@ enum status landlock_confine(struct landlock *landlock)
     errno = fault;
     return status;
 }
-
-void landlock_release(struct landlock *landlock)
-{
-    close_all(landlock);
-    forget_marks(landlock);
-    hidden_release(&landlock->hidden);
-}

@@ -54,7 +54,4 @@ enum status MUST_CHECK landlock_renew(struct landlock *landlock,
    ST_IO: the system refuses, errno says why, and nothing has changed. */
 enum status MUST_CHECK landlock_confine(struct landlock *landlock);
 
-/* Closes the descriptors, and frees the marks. */
-void landlock_release(struct landlock *landlock);
-
 #endif

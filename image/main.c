@@ -123,6 +123,7 @@ static struct keeper_manner manner = {
 /* Forks a keeper. In it, 0; -1 with errno: there is none. */
 static pid_t fork_keeper(struct keepers *keepers)
 {
+    bool looked = !prepared.landlock.fresh; // else they are of the boot
     pid_t pid = -1;
 
     errno = ENOMEM;
@@ -133,7 +134,7 @@ static pid_t fork_keeper(struct keepers *keepers)
         (void)close(wake_pipe[0]); // the zygote's own
         (void)close(wake_pipe[1]);
         (void)close(CONTROL_FD);
-        sandbox_trust_rules(&prepared, true); // they were looked at just now
+        sandbox_trust_rules(&prepared, looked); // just now
     }
     if (pid > 0)
         keepers->pids[keepers->n++] = pid;

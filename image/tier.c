@@ -380,16 +380,23 @@ static void end_job(void)
         (void)kill(-group, SIGKILL); // nearly always it is gone
 }
 
-/* Reads some of the result. True: that was all, or it is too late for more. A
-   compiler that was stopped does not end by itself, and neither does what it
-   has started; one that has ended without a result may have left that. */
+/* Reads what there is of the result. True: that was all, or it is too late for
+   more. A compiler that was stopped does not end by itself, and neither does
+   what it has started; one that has ended without a result may have left that.
+   One that has ended with a result is not late, whenever this looks. */
 static bool read_result(const struct connection *connection)
 {
     bool late = linux_now_ms() >= connection->aside_until;
+    size_t before;
+    bool all;
 
-    if (!read_more(connection->aside) && !late)
+    do {
+        before = tier.text.n;
+        all = read_more(connection->aside);
+    } while (!all && tier.text.n > before);
+    if (!all && !late)
         return false;
-    if (late || result().n == 0) {
+    if (!all || result().n == 0) {
         end_job();
         buf_reset(&tier.text);
     }

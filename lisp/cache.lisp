@@ -54,12 +54,11 @@ on the way to its output, and of one output."
 
 (defun call-leaving-nothing (files function)
   "Returns what FUNCTION returns, which compiles a file. If that fails, deletes
-those of FILES, names, that it has made: ECL deletes them only on success. The
-scout needs them: its C compilers are running then."
+those of FILES, names, that it has made: ECL deletes them only on success."
   (let ((new (remove-if #'file-kind files))
         (values '()))
     (unwind-protect (setf values (multiple-value-list (funcall function)))
-      (unless (or (first values) *scouting*)
+      (unless (first values)
         (dolist (file new)
           (when (eq :file (file-kind file))
             (ignore-errors (delete-file file))))))

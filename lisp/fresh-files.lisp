@@ -26,9 +26,12 @@ NIL when there is no such file."
     (and name (native-file-version name))))
 
 (defun file-time (file)
-  "Returns when FILE, a pathname, was written, in nanoseconds."
+  "Returns when FILE, a pathname, was written, in nanoseconds; 0 when there is no
+such file, such as behind a link that leads nowhere."
   (let ((version (file-version file)))
-    (parse-integer (remove #\. (subseq version 0 (position #\Space version))))))
+    (if version
+        (parse-integer (remove #\. (subseq version 0 (position #\Space version))))
+        0)))
 
 ;;; What a compiled file was made of
 

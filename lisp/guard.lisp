@@ -463,7 +463,7 @@ shown as seen from its package."
 at the same moment has cut off.")
 
 (defparameter *no-room*
-  "The stack overflowed so far that no handler had room. Recur, read or print less deep."
+  "The stack overflowed so far that no handler had room. Recur, read or print less deeply."
   "The report of an overflow that could not be handled.")
 
 (defun stack-overflowed-p ()

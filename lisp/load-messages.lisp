@@ -275,14 +275,26 @@ a form."
           (describe-unfinished text scan)
           nil)))
 
+(defun in-cache-p (file)
+  "True when FILE, a pathname designator, is in the cache."
+  (let ((root (cache-root)))
+    (and root
+         (eql 0 (search (namestring root) (namestring file))))))
+
 (defun compiled-file-text (condition)
   "Returns the message of CONDITION, an error of the compiler, if that cannot read
-or write a file, or NIL."
+or write a file, or NIL. Of other files than compiled ones it is known that they are
+others."
   (let ((text (file-failure-text condition))
+        (wrapped (wrapped-condition condition))
         (root (cache-root)))
     (and text
          (format nil "~a~@[ Compiled files go to ~a.~]" (one-line text)
-                 (and root (native-namestring root))))))
+                 (and root
+                      (or (not (typep wrapped 'file-error))
+                          (ignore-errors
+                           (in-cache-p (file-error-pathname wrapped))))
+                      (native-namestring root))))))
 
 (defun error-parts (condition file)
   "Returns a list about CONDITION, an error of the compiler in FILE: a label, the

@@ -47,9 +47,14 @@ NEEDED-BY needs, and which name is near."
        (call-with-scout (first arguments) call-next)))
     (follow-files)))
 
-(defvar *temporary-outputs* nil
-  "The files that UIOP has named since a file is being compiled, to be renamed when
-that succeeds.")
+(defvar *temporary-outputs* :none
+  "While a file is being compiled, the files in the cache that UIOP has named since,
+to be renamed when that succeeds; else :NONE.")
+
+(defun note-temporary-output (file)
+  "Notes FILE, which UIOP has named, if it is one that compiling makes."
+  (when (and (listp *temporary-outputs*) (in-cache-p file))
+    (push file *temporary-outputs*)))
 
 (defun follow-temporary-outputs ()
   "Notes the files that UIOP makes to be renamed: when a file does not compile, it
@@ -60,7 +65,7 @@ forgets them."
       (replace-function name
                         (lambda (&rest arguments)
                           (let ((file (apply original arguments)))
-                            (push file *temporary-outputs*)
+                            (note-temporary-output file)
                             file))))))
 
 (defun call-removing-outputs (function)

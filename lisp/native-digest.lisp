@@ -120,7 +120,8 @@ static int ecl_mcp_knows_file(const struct ecl_mcp_code *code)
                                         \"__INCLUDE_LEVEL__\",
                                         \"__has_embed\", \"incbin\",
                                         \"__builtin_FILE\", \"__builtin_LINE\",
-                                        \"assert(\"};
+                                        \"__FILE_NAME__\", \".include\",
+                                        \"assert(\", \"assert (\"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(code->bytes, names[i]))

@@ -468,8 +468,8 @@ URGENT, it has the processor as often as others."
               (*trace-output* nowhere)
               (folder (temporary-directory))
               (job *job*))
-          (limit-process *job-seconds*)
-          (own-lock-again (compile-lock))
+         (limit-process *job-seconds*)
+         (own-lock-again (compile-lock))
          (unless urgent
            (work-in-background))
          (set-environment "TMPDIR" (job-directory job))

@@ -8,7 +8,8 @@
 // must still work, and a vector of a million elements must be whole, even when
 // the image died and continued from a checkpoint; the other session and the log
 // of calls must be whole (whole.mjs), and at the end no process or temporary file
-// may be left. once.mjs kills processes in the middle of calls. The last line is "hostile: N passed, N failed".
+// may be left. once.mjs kills processes in the middle of calls. The last line is
+// "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -40,7 +40,13 @@
 (session-test c-code-that-knows-its-place-has-no-key
   (dolist (more '("#include \"own.h\"" " #  include NAME" "int x = __LINE__;"
                   "char *x = __FILE__;" "#if __has_include(\"a.h\")"
-                  "__asm__(\".incbin \\\"own\\\"\");"))
+                  "char *x = __FILE_NAME__;" "char *x = __BASE_FILE__;"
+                  "char *x = __DATE__ __TIME__;" "char *x = __TIMESTAMP__;"
+                  "int x = __INCLUDE_LEVEL__;" "#if __has_embed(<a>)"
+                  "char *x = __builtin_FILE();" "int x = __builtin_LINE();"
+                  "void f(int x) { assert(x); }" "void f(int x) { assert (x); }"
+                  "__asm__(\".incbin \\\"own\\\"\");"
+                  "__asm__(\".include \\\"own\\\"\");"))
     (is (null (key-of (write-code "placed" "_eclA_1" :more more)))
         "~a has a key" more))
   (is-true (key-of (write-code "placed" "_eclA_1" :more "#include <math.h>")))
@@ -115,10 +121,10 @@
         (:rename (rename-file file (format nil "~a2" file)))
         (:lock (shell "flock -n ~a true"))
         ;; The kinds of fcntl(2): of a process, or of an open file.
-        (:record (shell "perl -e 'open F, q(<), q(~a) or exit 1; ~
-                         for (6, 7, 37, 38) ~
-                         { exit 0 if fcntl F, $_, pack q(ssx4qqix4), (0) x 5 } ~
-                         exit 1'"))
+        ((:record-6 :record-7 :record-37 :record-38)
+         (shell (format nil "perl -e 'open F, q(<), q(~~a) or exit 1; ~
+                             exit !fcntl F, ~a, pack q(ssx4qqix4), (0) x 5'"
+                        (subseq (symbol-name name) 7))))
         (:mode (shell "chmod 777 ~a"))
         (:date (shell "touch -d @0 ~a"))
         (:link (shell "ln ~a ~:*~a2"))
@@ -134,7 +140,7 @@
 
 (defparameter *attempts*
   '(:inside :program :read :group :write :append :truncate :new :delete :rename
-    :lock :record :mode :date :link :folder :signal :session :leave :network)
+    :lock :record-6 :record-7 :record-37 :record-38 :mode :date :link :folder :signal :session :leave :network)
   "Ways to change something; the first four are allowed.")
 
 (defun successful-attempts (confined)
@@ -291,11 +297,15 @@ a form, which is evaluated at each call."
 
 (session-test more-jobs-than-allowed-wait
   (write-file "side/log" "")
-  ;; Each job waits a second for a third one.
+  ;; Each job waits for a second one, and then a second for a third.
   (write-file "side/cc" (format nil "#!/bin/sh~%echo + >>~aside/log~%~
+                                     begun() { grep -c + ~:*~aside/log; }~%~
+                                     for i in $(seq 600); do~%~
+                                     test $(begun) -gt 1 && break~%~
+                                     sleep 0.1; done~%~
                                      for i in 1 2 3 4 5 6 7 8 9 10; do~%~
-                                     test $(grep -c + ~:*~aside/log) -gt 2 &&~
-                                     break; sleep 0.1; done~%~
+                                     test $(begun) -gt 2 && break~%~
+                                     sleep 0.1; done~%~
                                      echo - >>~:*~aside/log~%~
                                      for last; do :; done; : >\"$last\"~%"
                               *scratch*))

@@ -40,6 +40,13 @@
 (ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
+;; ECL would call finalizers in the middle of any code, and some of its C does not
+;; expect that: methods are not found then. In an image they wait.
+(ignore-errors
+ (si:call-cfun (si:find-foreign-symbol "GC_set_finalize_on_demand" :default
+                                       :pointer-void 0)
+               :void '(:int) '(1)))
+
 ;; Each process that compiles native code would load it.
 (when (ext:getenv "ECL_MCP_NATIVE")
   (require :cmp))
