@@ -2,10 +2,15 @@
 /* interlude.c: see interlude.h. */
 #include "image/interlude.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+
+#define GC_THREADS /* declares what is for threads, too */
+#include <gc/gc.h>
 
 #include "base/limits.h"
 
@@ -134,6 +139,18 @@ static void make_writable(cl_env_ptr env)
     (void)mprotect(env, sizeof *env, PROT_READ | PROT_WRITE);
 }
 
+/* Handlers run with all signals blocked, until ECL's own has Lisp called. What
+   is allocated before that may have to wait for the collector of another
+   thread, which waits for this one to stop. */
+static void let_collect(void)
+{
+    sigset_t stop;
+
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, GC_get_suspend_signal());
+    (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL); // cannot fail
+}
+
 void interlude_handle(const struct sigaction *handler, int signal,
                       siginfo_t *info, void *context)
 {
@@ -146,6 +163,7 @@ void interlude_handle(const struct sigaction *handler, int signal,
         handler->sa_sigaction(signal, info, context);
         return;
     }
+    let_collect();
     interlude_begin(env, &saved);
     handler->sa_sigaction(signal, info, context);
     interlude_end(env, &saved);
