@@ -259,7 +259,7 @@ async function errorIsSharedByAll(world) {
     assert.equal(await one.evaluate('*n*'), '=> 0');
     for (const [server, other, n] of [[one, two, 4], [two, one, 5]]) {
         assert.match(await retry(server, n, true),
-            new RegExp(`^=> 1/${n}\n; Adopted: session main goes on`));
+            new RegExp(`^=> 1/${n}\n; Adopted: session main continues`));
         assert.match(await other.evaluate('*n*'), new RegExp('^\\[notice\\]\n' +
             `[^]*has called invoke-restart with adopt:\n[^]*\n=> ${n}$`));
     }
@@ -273,8 +273,8 @@ async function errorIsSharedByAll(world) {
     const said = await Promise.all([retry(one, 8, true),
         answer('invoke-restart', 'restart', 'retry-form', 'error', 1,
             'code', '(setf *n* 9)', 'adopt', true), retry(two, 10, false)]);
-    assert.match(said[0], /=> 1\/8\n; Adopted: session main goes on/);
-    assert.match(said[1], /=> 1\/9\n; Adopted: session main goes on/);
+    assert.match(said[0], /=> 1\/8\n; Adopted: session main continues/);
+    assert.match(said[1], /=> 1\/9\n; Adopted: session main continues/);
     const after = [await one.evaluate('*n*'), await human.evaluate('*n*'),
         await two.evaluate('*n*')];
     const [n] = /(8|9)$/.exec(after[0]);
