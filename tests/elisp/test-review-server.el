@@ -255,7 +255,7 @@ With VISIT return a buffer that visits it instead."
       (ecl-mcp-review-submit)
       (let ((text (test-server-text (test-server-result id))))
         (should (string-prefix-p "APPLIED: 3 of 3 hunks" text))
-        (should (string-match-p "^b.lisp:3: (area) ; area$" text)))
+        (should (string-match-p "^b.lisp:3: in a comment.*(area) ; area$" text)))
       (should (equal (test-apply-bytes source)
                      (concat top "(defun surface ())\n")))
       (should (equal (test-apply-bytes (buffer-file-name visited))
