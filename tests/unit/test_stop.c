@@ -150,6 +150,7 @@ static void restore_waits_for_a_copy(void **state)
         _exit(0);
     }
     assert_true(pid > 0);
+    session.image.keeper = pair[1]; // nothing is sent there
     checkpoint =
         checkpoints_add(&session.keeping.checkpoints, pair[0], pid, 1, STR(""));
     if (checkpoint) {
@@ -168,6 +169,7 @@ static void restore_waits_for_a_copy(void **state)
         (void)kill(pid, SIGKILL);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    session.image.keeper = -1;
     assert_int_equal(close(pair[1]), 0);
     assert_memory(checkpoint != NULL);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
