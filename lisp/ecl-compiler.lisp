@@ -21,6 +21,10 @@ string, or NIL when it has none."
 simple base string."
   (coerce (if (names-are-bytes-p) text (name-bytes text)) 'simple-base-string))
 
+(defun lisp-name (name)
+  "Returns the name that ECL has for the file whose name has the bytes NAME."
+  (if (names-are-bytes-p) name (utf-8-text name)))
+
 (defun current-directory ()
   "Returns the pathname of the current directory of this process."
   (ext:getcwd))
@@ -264,9 +268,10 @@ LOOP and of changes of conses."
   (ext:setenv name value))
 
 (defun environment (name)
-  "Returns the value of environment variable NAME, or NIL when it is empty."
+  "Returns the value of environment variable NAME, of a file, or NIL when it is
+empty."
   (let ((value (ext:getenv name)))
-    (and value (string/= value "") value)))
+    (and value (string/= value "") (lisp-name value))))
 
 (defun temporary-directory ()
   "Returns the directory for temporary files, a name without a final slash."

@@ -95,7 +95,7 @@ those that were fetched last."
          (files (search-folders (list (native-namestring *workspace*))
                                 (lambda (folder) (push folder fetched))))
          (all (append files (search-folders (reverse fetched) nil))))
-    (mapcar #'pathname
+    (mapcar (lambda (name) (pathname (lisp-name name)))
             (subseq all 0 (min (length all) +definition-files+)))))
 
 ;;; Names
