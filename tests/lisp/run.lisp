@@ -41,11 +41,14 @@
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
 ;; ECL would call finalizers in the middle of any code, and some of its C does not
-;; expect that: methods are not found then. In an image they wait.
-(ignore-errors
- (si:call-cfun (si:find-foreign-symbol "GC_set_finalize_on_demand" :default
-                                       :pointer-void 0)
-               :void '(:int) '(1)))
+;; expect that: methods are not found then. In an image they wait; here they do
+;; until a test begins.
+(defun call-collector (name type &optional types arguments)
+  "Calls the function NAME of the collector."
+  (si:call-cfun (si:find-foreign-symbol name :default :pointer-void 0)
+                type types arguments))
+
+(call-collector "GC_set_finalize_on_demand" :void '(:int) '(1))
 
 ;; Each process that compiles native code would load it.
 (when (ext:getenv "ECL_MCP_NATIVE")

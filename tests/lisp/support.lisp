@@ -151,6 +151,7 @@ OPERATION with ARGUMENT as KEY must match PATTERN."
 (defmacro session-test (name &body body)
   "Defines the test NAME, for whose BODY the session is new."
   `(test ,name
+     (ecl-mcp-run::call-collector "GC_invoke_finalizers" :int)
      (reset)
      (unwind-protect (progn ,@body)
        (reset))))
