@@ -140,7 +140,7 @@ export async function once(player, seed = 1) {
         fault = done.fault;
     }
     // while what makes images starts again, there is none
-    if (!fault && kills < KILLS / 10)
+    if (!fault && kills < 5)
         fault = `only ${kills} processes were found and killed`;
     // the control: what runs twice is seen, as soon as there is an image again
     const end = performance.now() + 1000 * PATIENCE;
