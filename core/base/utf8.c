@@ -28,17 +28,17 @@ static inline uint64_t not_plain(uint64_t word)
            has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\');
 }
 
-/* How many bytes at P are plain, of eight that are not all; NOT is what
+/* How many bytes at P are plain, of eight that are not all; ODD is what
    not_plain says of them. */
-static inline size_t plain_bytes(const char *p, uint64_t not )
+static inline size_t plain_bytes(const char *p, uint64_t odd)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     (void)p;
-    return (size_t)__builtin_ctzll(not ) / 8;
+    return (size_t)__builtin_ctzll(odd) / 8;
 #else
     size_t i = 0;
 
-    (void)not ;
+    (void)odd;
     while (is_plain((unsigned char)p[i]))
         i++;
     return i;
@@ -89,23 +89,23 @@ size_t utf8_plain_run(struct str s)
 {
     size_t i = 0;
     uint64_t word;
-    uint64_t not ;
+    uint64_t odd;
     while (i + sizeof(lanes) <= s.n && are_plain_lanes(s.p + i))
         i += sizeof(lanes);
     for (; i + sizeof word <= s.n; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
-        not = not_plain(word);
-        if (not )
-            return i + plain_bytes(s.p + i, not );
+        odd = not_plain(word);
+        if (odd)
+            return i + plain_bytes(s.p + i, odd);
     }
     if (i == s.n)
         return i;
     // nearly always what is left is plain, too
-    not = not_plain(last_word(s));
-    if (!not )
+    odd = not_plain(last_word(s));
+    if (!odd)
         return s.n;
     if (s.n >= sizeof word) // of them, those before I are plain
-        return s.n - sizeof word + plain_bytes(s.p + s.n - sizeof word, not );
+        return s.n - sizeof word + plain_bytes(s.p + s.n - sizeof word, odd);
     while (is_plain((unsigned char)s.p[i]))
         i++;
     return i;
