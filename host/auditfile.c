@@ -105,7 +105,7 @@ static void note(struct auditfile *file, int error)
 {
     if (error == 0 && file->failing)
         report_line(file->report, LOG_WARN, "audit",
-                    "calls are logged again, %llu were not",
+                    "calls are logged again; %llu were not",
                     (unsigned long long)file->lost);
     if (error != 0 && !file->failing)
         report_line(

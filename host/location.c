@@ -45,8 +45,8 @@ enum files_result location_fail(const struct location *location, int error)
                                "there is no such file or folder.");
     case ELOOP:
         return location_refuse(location, FILES_REFUSED,
-                               "a symbolic link is in the way: it was put "
-                               "there meanwhile, or links form a circle.");
+                               "a symbolic link is in the way: it appeared "
+                               "during the call, or links form a loop.");
     case EACCES:
     case EPERM:
         return location_refuse(location, FILES_FAILED, "permission denied.");

@@ -129,14 +129,14 @@ static bool report_mounts(const struct sandbox *sandbox,
         if (workspace && sandbox->unprotected)
             buf_str(out, STR(" (--no-protect)"));
         else if (workspace && (state->mounts & SANDBOX_MOUNTS_TEMPORARY) == 0)
-            buf_str(out, STR(" (/tmp is that of all programs)"));
+            buf_str(out, STR(" (/tmp is shared with other programs)"));
         return false;
     }
     buf_printf(out, ", NO mount namespace (%s)", strerror(state->mounts_fault));
     if (workspace)
         buf_str(out, STR(": .git/hooks, .mcp.json and the like in the "
                          "workspace can be changed by evaluated code, and "
-                         "/tmp is that of all programs"));
+                         "/tmp is shared with other programs"));
     return true;
 }
 
@@ -145,17 +145,17 @@ static bool report_unsought(const struct sandbox_state *state, struct buf *out)
 {
     if ((state->unsought & SANDBOX_UNSOUGHT_FOLDERS) != 0)
         buf_printf(out,
-                   ", secrets sought in only %d folders of the home "
+                   ", secrets searched for in only %d folders of the home "
                    "(LIMIT_SECRET_FOLDERS)",
                    LIMIT_SECRET_FOLDERS);
     if ((state->unsought & SANDBOX_UNSOUGHT_NAMES) != 0)
         buf_printf(out,
-                   ", secrets sought among only %d names "
+                   ", secrets searched for among only %d names "
                    "(LIMIT_SECRET_NAMES)",
                    LIMIT_SECRET_NAMES);
     if ((state->unsought & SANDBOX_UNSOUGHT_INSIDE) != 0)
         buf_printf(out,
-                   ", other names sought of only %d secret files "
+                   ", other names searched for of only %d secret files "
                    "(LIMIT_SECRET_INSIDE)",
                    LIMIT_SECRET_INSIDE);
     if (state->unsought != 0)

@@ -137,8 +137,7 @@ why there is none; NIL where nobody expects one. Also runs in copies of it."
         ((typep condition 'storage-condition)
          "; Not frozen: there was no room left to make a copy.")
         ((not (admit-thread-error))
-         (format nil "; Not frozen: ~r errors of threads were, since the last ~
-                      answer." +frozen-errors-kept+))
+         (format nil "; Not frozen: ~r errors of threads have been frozen since the last answer." +frozen-errors-kept+))
         (t
          (let ((evaluation (thread-evaluation condition))
                (of (evaluation-number)))

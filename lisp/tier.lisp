@@ -435,9 +435,9 @@ as they are or it was never interpreted."
         ((not (and (interpreted-p function) (or *native* *native-obstacle*)))
          nil)
         ((eq *native-obstacle* :no-compiler)
-         "byte code, for there is no C compiler")
+         "byte code, because there is no C compiler")
         ((eq *native-obstacle* :full)
-         "byte code, for there is as much native code as one image may have")
+         "byte code, because the image has as much native code as it may")
         ((find function (append *candidates*
                                 (and *job* (job-candidates *job*)))
                :key #'candidate-function)

@@ -320,7 +320,7 @@ const struct function FUNCTIONS_CORE[] = {
      "  :workspace  absolute name of the folder whose files the tools may\n"
      "              use; default: none\n"
      "  :tools      tool sets, separated by commas, or all; default: all but "
-     "debug\n"
+     "step, threads and replay\n"
      "  :audit      absolute name of the file for the log of calls, or\n"
      "              \"off\"; default: one file for each day\n"
      "  :policy     absolute name of the file of rules\n"

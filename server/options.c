@@ -49,7 +49,7 @@ struct option_help {
 static const struct option_help TABLE[] = {
     {{"workspace", required_argument, NULL, OPT_WORKSPACE},
      "DIR",
-     "directory in which Lisp starts (default: the current one)"},
+     "the workspace, in which Lisp starts (default: the current directory)"},
     {{"tools", required_argument, NULL, OPT_TOOLS},
      "SET,...",
      "tool sets to offer, or all (default: not step, threads, replay)"},
@@ -70,10 +70,10 @@ static const struct option_help TABLE[] = {
      "never let a tool run; may be repeated"},
     {{"secret", required_argument, NULL, OPT_SECRET},
      "PATTERN",
-     "further files to keep from the agent, by name; may be repeated"},
+     "hide more files from the agent, by name; may be repeated"},
     {{"policy", required_argument, NULL, OPT_POLICY},
      "FILE",
-     "rules about tools (default: ~/.config/ecl-mcp/policy.json)"},
+     "rules for tools (default: ~/.config/ecl-mcp/policy.json)"},
     {{"audit", required_argument, NULL, OPT_AUDIT},
      "FILE",
      "log of all calls, or off (default: ~/.local/state/ecl-mcp/audit/)"},
@@ -85,31 +85,30 @@ static const struct option_help TABLE[] = {
      "what Lisp may change: workspace (the default), read-only, off"},
     {{"protect", required_argument, NULL, OPT_PROTECT},
      "PATTERN",
-     "further files of the workspace that Lisp may not change; may be "
-     "repeated"},
+     "more files of the workspace that Lisp must not change; may be repeated"},
     {{"no-protect", no_argument, NULL, OPT_NO_PROTECT},
      NULL,
-     "Lisp may change all of the workspace: hooks of git, settings, ..."},
+     "let Lisp change all of the workspace, hooks and settings of git too"},
     {{"allow-network", no_argument, NULL, OPT_ALLOW_NETWORK},
      NULL,
-     "Lisp may use the network"},
+     "let Lisp use the network"},
     {{"native", required_argument, NULL, OPT_NATIVE},
      "on|off|now",
-     "make functions native code: in the background, or at once (default: "
+     "compile functions to native code, in the background or at once (default: "
      "on)"},
     {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
      "LEVEL",
      "error, warn, info or debug, on standard error (default: warn)"},
     {{"supervise", no_argument, NULL, OPT_SUPERVISE},
      NULL,
-     "keep Lisp images for another program, frames on standard input and "
+     "keep Lisp images for a program that speaks frames on standard input and "
      "output"},
     {{"listen", required_argument, NULL, OPT_LISTEN},
      "SOCKET",
-     "with --supervise: let servers share these images"},
+     "with --supervise: let servers share the images through SOCKET"},
     {{"attach", optional_argument, NULL, OPT_ATTACH},
      "[SOCKET]",
-     "share images (default: ~/.local/state/ecl-mcp/image.sock)"},
+     "use the images at SOCKET (default: ~/.local/state/ecl-mcp/image.sock)"},
     {{"version", no_argument, NULL, OPT_VERSION}, NULL, "print the version"},
     {{"help", no_argument, NULL, OPT_HELP}, NULL, "print this text"},
 };
@@ -402,7 +401,7 @@ static int check(const struct options *options)
               "--allow-network are for the program that keeps the images, not "
               "for --attach";
     else if (options->protects[0] && options->sandbox.unprotected)
-        why = "--no-protect protects nothing, not even --protect";
+        why = "--no-protect and --protect exclude each other";
     else if (options->listen && !options->supervise)
         why = "--listen needs --supervise";
     if (why)

@@ -127,10 +127,10 @@ static bool may_send(const struct supervisor *s, struct session *session)
     session->uncovered = s->zygote.uncovered;
     while (session->calls.first && !session->calls.first->ours)
         reply_not_run(session, session->calls.first,
-                      "the new files that the last answer tells could not be "
-                      "covered in time, so code in this session can change "
+                      "the new files named in the last answer could not be "
+                      "protected in time, so code in this session can change "
                       "them. Tell the user. To continue all the same, make the "
-                      "call again; another session finds them covered");
+                      "call again; in another session they are protected");
     return true;
 }
 
@@ -173,8 +173,8 @@ static void fail_forced(struct call *call)
         buf_printf(
             &text,
             "[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED\nThe evaluation was "
-            "stopped at its time limit of %g s, by the end of the programs "
-            "that it had started. The argument timeout changes the limit "
+            "stopped at its time limit of %g s, by ending the programs that it "
+            "had started. The argument timeout changes the limit "
             "for one call, configure-limits for all calls. It "
             "returned:\n%.*s",
             (double)call->timeout_ms / 1000, STR_ARG(buf_view(&call->text)));

@@ -22,7 +22,7 @@ static enum status spoil(const struct reading *r, const char *why)
 
     *decision = (struct approval_decision){0};
     decision->reason =
-        arena_printf(r->arena, "the editor's answer makes no sense: %s", why);
+        arena_printf(r->arena, "the editor's answer is not valid: %s", why);
     return decision->reason.n > 0 ? ST_INVALID : ST_NOMEM;
 }
 

@@ -300,7 +300,7 @@ static enum status read_content(struct arena *arena, struct json content,
     }
     if (is_strange(content, "arguments") || is_strange(content, "hunks")) {
         out->decision.reason =
-            STR("arguments or hunks of the form are no text");
+            STR("arguments or hunks of the form are not text");
         return ST_OK;
     }
     out->decision.consent = APPROVAL_APPROVED;
@@ -325,6 +325,6 @@ enum status approval_form_read(struct arena *arena, struct json reply,
     else if (json_is_string(action, "cancel"))
         out->decision.reason = STR("the user dismissed the request");
     else
-        out->decision.reason = STR("the client's answer makes no sense");
+        out->decision.reason = STR("the client's answer is not valid");
     return ST_OK;
 }

@@ -76,9 +76,9 @@ enum status changes_divide(const struct tool_request *request,
                            "There is nothing to change. Nothing was written.");
     if (n > LIMIT_CHANGES_FILES)
         return review_fail(request->arena, answer, "ERROR",
-                           "These are %zu files; one review has at most %d. "
-                           "Nothing was written, and the user was not asked. "
-                           "Make several calls.",
+                           "The call changes %zu files; one review has at most "
+                           "%d. Nothing was written, and the user was not "
+                           "asked. Split it into several calls.",
                            n, LIMIT_CHANGES_FILES);
     enum status status = tool_divide(request->call, n);
     for (size_t i = 0; i < n && status == ST_OK && answer->state == TOOL_ASKS;
@@ -100,11 +100,11 @@ enum status changes_check_saved(const struct tool_request *request,
                                 struct tool_answer *answer)
 {
     if (part->buffer.modified)
-        return review_fail(
-            request->arena, answer, "ERROR",
-            "%.*s: the user has unsaved changes of it in the "
-            "editor. Nothing was written, and the user was not asked.",
-            STR_ARG(buf_view(&part->place.path)));
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: the user has unsaved changes to it in the "
+                           "editor. Nothing was written, and the user was not "
+                           "asked. The user has to save it first.",
+                           STR_ARG(buf_view(&part->place.path)));
     tool_buffer_release(&part->buffer);
     part->buffer.asked = true;
     return ST_OK;
@@ -354,11 +354,12 @@ enum status changes_propose(const struct tool_request *request,
     if (status != ST_OK)
         return status;
     if (!number_hunks(request, &total))
-        return review_fail(request->arena, answer, "ERROR",
-                           "This is too much for one review: at most %d hunks "
-                           "in files of %u bytes. Nothing was written, and the "
-                           "user was not asked. Make several calls.",
-                           LIMIT_CHANGES_HUNKS, LIMIT_CHANGES_BYTES);
+        return review_fail(
+            request->arena, answer, "ERROR",
+            "The changes are too large for one review: at most %d hunks, in "
+            "files of %u bytes in all. Nothing was written, and the "
+            "user was not asked. Make several calls.",
+            LIMIT_CHANGES_HUNKS, LIMIT_CHANGES_BYTES);
     write_message(&question->message, request, reason, note);
     if (request->call->editor && question->message.n <= LIMIT_QUESTION)
         write_for_editor(&question->review, request, reason, note);

@@ -79,8 +79,8 @@ static enum files_result check_names(const struct tool_call *call,
     if (!file->linked || !call->place.sole)
         return FILES_OK;
     *problem = arena_printf(arena,
-                            "%.*s: it has got another name (a hard link) since "
-                            "the user's rules were asked about it.",
+                            "%.*s: it got another name (a hard link) after the "
+                            "user's rules were checked.",
                             STR_ARG(buf_view(&call->place.name)));
     return problem->n > 0 ? FILES_REFUSED : FILES_NOMEM;
 }

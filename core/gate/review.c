@@ -261,7 +261,7 @@ void review_write_bulk(struct buf *out, const struct review *review)
                "It has %zu byte%s, %s. The log keeps no copy, so deleting "
                "it cannot be undone.",
                bytes.n, bytes.n == 1 ? "" : "s",
-               text ? "too many to be shown" : "and is not a text");
+               text ? "too many to be shown" : "and is not text");
     for (int i = 0; i < BULK_LINES && head.n > 0; i++) {
         const char *end = memchr(head.p, '\n', head.n);
         size_t n = end ? (size_t)(end - head.p) : head.n;

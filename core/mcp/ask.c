@@ -99,7 +99,7 @@ static void report_thinking(const struct step *t)
     char text[100];
     int64_t seconds = (t->gate.now_ms - t->pending->tool.started_ms) / 1000;
     int n = snprintf(text, sizeof text, "waiting for the user, %s%d s",
-                     t->pending->worked_on ? "who works on it, " : "",
+                     t->pending->worked_on ? "who is working on it, " : "",
                      (int)seconds);
 
     t->pending->next_report_ms = t->gate.now_ms + LIMIT_APPROVAL_PROGRESS_MS;
@@ -223,13 +223,12 @@ static struct str fault_of(const struct ask *ask, const struct step *t,
         return CLOSED;
     if (pending_fits(t->table, t->pending, state))
         return STR("");
-    return not_empty(
-        arena_printf(t->gate.arena,
-                     "too many calls wait for the %s already, the limit is %zu "
-                     "calls and %u bytes",
-                     pending_asks(state) ? "user" : "editor",
-                     pending_limit(state), LIMIT_PENDING_BYTES),
-        STR("too many calls wait already"));
+    return not_empty(arena_printf(t->gate.arena,
+                                  "too many calls already wait for the %s; the "
+                                  "limit is %zu calls and %u bytes",
+                                  pending_asks(state) ? "user" : "editor",
+                                  pending_limit(state), LIMIT_PENDING_BYTES),
+                     STR("too many calls wait already"));
 }
 
 static enum status go_on_without_editor(struct ask *ask, struct step *t)

@@ -113,7 +113,7 @@ static void take_result(struct step *t, const struct editor_message *result)
         text = json_get(result->error, "message");
     *answer = (struct tool_answer){.state = TOOL_FAILED};
     if (json_string(t->gate.arena, text, &answer->text) != ST_OK)
-        answer->text = STR("The editor's answer makes no sense.");
+        answer->text = STR("The editor's answer is not valid.");
     answer->text = shorten(t, answer->text);
     if (sound && json_type(error) != JSON_TRUE)
         answer->state = TOOL_ANSWERED;
@@ -194,7 +194,7 @@ enum status ask_editor_time_out(struct editor *editor, struct step *t)
 
 enum status ask_editor_lose(struct step *t)
 {
-    struct str why = STR("the editor went away");
+    struct str why = STR("the editor disconnected");
 
     if (t->pending->state == PENDING_ASKING_EDITOR && t->pending->received)
         return step_decide_without(t, why);

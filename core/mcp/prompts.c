@@ -9,7 +9,7 @@
 static const struct prompts_entry prompts[] = {
     {"explain-error",
      "Explain the last error",
-     "Explain what the last evaluation failed of, and how to fix it.",
+     "Explain why the last evaluation failed, and how to fix it.",
      {"describe-last-error"},
      {{"session", "Lisp session, default main.", false, PROMPTS_SESSION}},
      "The last evaluation in this Lisp failed. Call describe-last-error[ with "
@@ -32,17 +32,17 @@ static const struct prompts_entry prompts[] = {
      "Review a Lisp file; propose each finding as a hunk of its own.",
      {"read-file", "propose-file-edit"},
      {{"path", "File in the workspace.", true, PROMPTS_PATH},
-      {"focus", "What to look at above all.", false, PROMPTS_FREE}},
-     "Review the Lisp file {path}[, above all for {focus}]. Read it, and look "
+      {"focus", "What to focus on.", false, PROMPTS_FREE}},
+     "Review the Lisp file {path}[ with a focus on {focus}]. Read it, and look "
      "up what it calls (describe-symbol, function-arglist, who-calls) instead "
      "of guessing. List what you find, the most harmful first: the line, what "
      "is wrong, and an input that shows it. Where that is safe, try the input "
      "with evaluate-lisp first, and drop what it does not confirm. Then "
      "propose the fixes with propose-file-edit, one edit for each finding, so "
-     "that I can decide about each."},
+     "that I can decide on each."},
     {"write-tests",
      "Write tests",
-     "Write tests for a Lisp file, with values that were tried.",
+     "Write tests for a Lisp file, with expected values that were tried.",
      {"run-tests", "write-file"},
      {{"path", "File in the workspace.", true, PROMPTS_PATH},
       {"framework", "Test framework, default the one of the project.", false,
@@ -63,8 +63,8 @@ static const struct prompts_entry prompts[] = {
      "find the cause with describe-last-error, evaluate-lisp and who-calls, "
      "and say whether the code or the test is wrong. Propose the smallest "
      "change that fixes the cause, then run the failed tests again. Stop when "
-     "all pass, or when you need a decision of mine. Weaken no test to make it "
-     "pass."},
+     "all pass, or when I have to decide something. Do not weaken a test to "
+     "make it pass."},
     {"speed-up",
      "Make code faster",
      "Find out where Lisp code spends its time, and make it faster.",

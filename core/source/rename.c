@@ -62,11 +62,12 @@ enum status rename_init(struct rename *rename, struct arena *arena,
 
     *rename = (struct rename){.arena = arena};
     if (!is_symbol(symbol) || symbol.p[0] == ':') {
-        *why = "symbol is not the name of a symbol, maybe with its package";
+        *why =
+            "symbol must be the name of a symbol, with or without its package";
         return ST_INVALID;
     }
     if (!is_symbol(to) || token_split(to).name.n != to.n) {
-        *why = "to is not the name of a symbol without a package";
+        *why = "to must be the name of a symbol, without a package";
         return ST_INVALID;
     }
     enum status status = package_spell(arena, split.name, &rename->name);
@@ -389,7 +390,8 @@ static struct str word_part(const struct rename *rename,
     if (s->part != STRUCTURE_ACCESSOR && s->part != STRUCTURE_INHERITED)
         return arena_printf(
             rename->arena,
-            "defstruct makes it of the name of the structure %.*s, so nothing "
+            "defstruct makes it from the name of the structure %.*s, so "
+            "nothing "
             "would define the new name; rename %.*s, or give it an option "
             "(:%s NEW-NAME) and change the calls",
             STR_ARG(name), STR_ARG(name),
@@ -403,7 +405,7 @@ static struct str word_part(const struct rename *rename,
         return STR("");
     struct str what = arena_printf(
         rename->arena,
-        "defstruct makes it of the slot %.*s%s of the structure %.*s, so "
+        "defstruct makes it from the slot %.*s%s of the structure %.*s, so "
         "nothing would define the new name; ",
         STR_ARG(slot),
         s->part == STRUCTURE_INHERITED ? ", which is included," : "",

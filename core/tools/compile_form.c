@@ -40,8 +40,7 @@ static enum status read_text(const struct tool_request *request,
     if (status != ST_INVALID)
         return status;
     answer->state = TOOL_FAILED;
-    answer->text =
-        result == FILES_OK ? STR("The file is not a text.") : problem;
+    answer->text = result == FILES_OK ? STR("The file is not text.") : problem;
     return ST_OK;
 }
 

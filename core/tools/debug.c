@@ -38,7 +38,7 @@ const struct tool *const tools_debug[] = {
     &(const struct tool){
         .name = "invoke-restart",
         .title = "Invoke restart",
-        .description = "Go on from a frozen error by a restart, in a copy.",
+        .description = "Resume a frozen error by a restart, in a copy.",
         .fields = FIELDS({.name = "restart",
                           .kind = SCHEMA_STRING,
                           .required = true,

@@ -82,11 +82,12 @@ static enum status explain_missing(const struct edits *edits,
         nearest_describe(&why, &nearest);
     if (status == ST_OK && edits->review->before.text.n > LIMIT_NEAREST)
         buf_printf(&why,
-                   "A similar text is looked for in at most %u bytes, and it "
-                   "has %zu; read the part that you mean again.",
+                   "Similar text is searched for in at most %u bytes, and the "
+                   "file has %zu; read the part that you mean again.",
                    LIMIT_NEAREST, edits->review->before.text.n);
     else if (status == ST_OK && nearest.first == 0)
-        buf_str(&why, STR("Nothing in it is like it; read it again."));
+        buf_str(&why,
+                STR("Nothing in the file resembles it; read the file again."));
     if (status != ST_OK) {
         buf_release(&why);
         return status;

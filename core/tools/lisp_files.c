@@ -210,7 +210,7 @@ static enum status read_one(const struct tool_request *request,
     if (status == ST_OK)
         return visit(context, file->path, text.text);
     if (status == ST_INVALID)
-        file->skipped = "it is not a text";
+        file->skipped = "it is not text";
     return status == ST_INVALID ? ST_OK : status;
 }
 

@@ -90,7 +90,7 @@ static enum status check_free(const struct tool_request *request,
     if (result == FILES_OK)
         return review_fail(
             request->arena, answer, "ERROR",
-            "%.*s exists, and no file is moved over another. "
+            "%.*s exists, and a move never replaces a file. "
             "Nothing was moved.",
             STR_ARG(buf_view(&request->call->parts[NEW].place.path)));
     return review_fail_files(request->arena, result, problem, answer);

@@ -204,11 +204,11 @@ static void list_unsaved(struct search *s)
             continue;
         utf8_append_visible(&s->list, file->path);
         buf_str(&s->list, STR(": its unsaved changes in the user's editor were "
-                              "not looked at\n"));
+                              "not searched\n"));
     }
     if (unsaved->more)
         buf_str(&s->list, STR("(the user's editor has more unsaved files; they "
-                              "were not looked at)\n"));
+                              "were not searched)\n"));
 }
 
 /* Lists the files whose text was not to be had; many are only counted. */
@@ -225,7 +225,7 @@ static void list_skipped(struct search *s)
         }
         s->listed++;
         utf8_append_visible(&s->list, file->path);
-        buf_printf(&s->list, ": not looked at: %s\n", file->skipped);
+        buf_printf(&s->list, ": not searched: %s\n", file->skipped);
     }
 }
 
@@ -341,7 +341,7 @@ static enum status prepare_part(const struct search *s, size_t i,
     if (status == ST_OK && !review->buffer &&
         tool_find_unsaved(s->request->call, review->base.name))
         return review_fail(s->request->arena, answer, "ERROR",
-                           "%.*s: the user has unsaved changes of it in the "
+                           "%.*s: the user has unsaved changes to it in the "
                            "editor. Nothing was written. The user has to save "
                            "it first.",
                            STR_ARG(review->name));

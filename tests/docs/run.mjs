@@ -50,8 +50,10 @@ const tests = {
         const names = text => new Set(text);
         const there = names([...read('docs/tools.md')
             .matchAll(/^## (\S+)$/gm)].map(([, name]) => name));
-        const told = names([...read('README.md')
-            .matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name));
+        const rows = read('README.md').split('\n## Tools\n')[1]
+            .split('\n## ')[0].match(/^\| (safe|cautious|dangerous) .*$/gm);
+        const told = names([...rows.join('\n')
+            .matchAll(/`([a-z]+-[a-z-]+)`/g)].map(([, name]) => name));
         return [...there].filter(name => !told.has(name))
             .map(name => `${name} is missing`)
             .concat([...told].filter(name => !there.has(name))

@@ -71,7 +71,7 @@ static void ask_again_refuses(void **state)
          "User denied tool execution: no"},
         {REPLY("{\"action\":\"cancel\"}"), "…dismissed the request…"},
         {REPLY("{\"action\":\"accept\"}"), "…no decision…"},
-        {REPLY("{}"), "…makes no sense…"},
+        {REPLY("{}"), "…is not valid…"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -257,9 +257,10 @@ static void ask_editor_may_lose_the_editor(void **state)
     (void)state;
     start_asking();
     core_editor_close(client.core, 0);
-    client_expect(ANSWER("…there is no approval: the editor went away. Nothing "
-                         "was changed.",
-                         "true"));
+    client_expect(
+        ANSWER("…there is no approval: the editor disconnected. Nothing "
+               "was changed.",
+               "true"));
     client_send(EVAL);
     client_expect(ANSWER("…but this client cannot ask its user…", "true"));
     core_editor_open(client.core, 0);
@@ -417,7 +418,7 @@ static void ask_editor_fails_unfinished_calls(void **state)
     client_send(TOOL);
     says(RECEIVED("3"));
     core_editor_close(client.core, client.now_ms);
-    client_expect(ANSWER("t did not finish: the editor went away.", "true"));
+    client_expect(ANSWER("t did not finish: the editor disconnected.", "true"));
     expect_states("1: new -> in-editor\n1: in-editor -> over\n"
                   "1: new -> in-editor\n1: in-editor -> over\n"
                   "1: new -> in-editor\n1: in-editor -> over\n");
@@ -450,8 +451,8 @@ static void ask_editor_is_limited(void **state)
         client_send(TOOL);
     client_expect("");
     client_send(TOOL);
-    client_expect(ANSWER("t was not run: too many calls wait for the editor "
-                         "already, the limit is 64 calls and 67108864 bytes.",
+    client_expect(ANSWER("t was not run: too many calls already wait for the "
+                         "editor; the limit is 64 calls and 67108864 bytes.",
                          "true"));
     // then buffers are not read either, as if there were no editor
     client_send(WRITE("x"));

@@ -335,7 +335,7 @@ static void auditfile_counts_what_is_lost(void **state)
     append(1000, "\"a\":4}");
     check_lines("audit: calls are not logged in ~/" AUDITFOLDER_PLACE
                 ": Not a directory\n"
-                "audit: calls are logged again, 2 were not\n");
+                "audit: calls are logged again; 2 were not\n");
     check_file(PLACE "1970-01-01.jsonl",
                LINE("1970-01-01", "\"lost\":2,\"a\":3")
                    LINE("1970-01-01", "\"a\":4"));
@@ -356,7 +356,7 @@ static void auditfile_continues_after_a_torn_line(void **state)
     append(1000, "\"a\":3}");
     check_lines("audit: calls are not logged in the file of --audit: No space "
                 "left on device\n"
-                "audit: calls are logged again, 1 were not\n");
+                "audit: calls are logged again; 1 were not\n");
     folder_run("[ $(wc -l <one) = 3 ] && [ $(head -n 2 one | wc -c) = 101 ] && "
                "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
 }
@@ -379,7 +379,7 @@ static void auditfile_syncs_lines_that_must_last(void **state)
     auditfile_append(file, 1000, 5, STR("\"a\":4}"), true);
     check_lines("audit: calls are not logged in the file of --audit: "
                 "Input/output error\n"
-                "audit: calls are logged again, 1 were not\n");
+                "audit: calls are logged again; 1 were not\n");
     folder_run("tail -n 1 one | grep -q '\"lost\":1,\"a\":4}$'");
 }
 

@@ -139,7 +139,7 @@ struct decision_case {
     "evaluate-lisp was not run: there is no approval: " why                    \
     ". Nothing was changed.",                                                  \
         "\"decision\":\"refused\",\"by\":\"no decision\""
-#define ODD(why) NONE("the editor's answer makes no sense: " why)
+#define ODD(why) NONE("the editor's answer is not valid: " why)
 #define HUMAN "\"decision\":\"denied\",\"by\":\"human in the editor\""
 
 static void editor_refuses(void **state)

@@ -112,7 +112,7 @@ static void editor_hunks_must_make_sense(void **state)
                  OK("%zu", "{\"decision\":\"approve\",\"hunks\":%s}"),
                  2 * i + 2, hunks[i]);
         says(line);
-        client_expect(ANSWER("NO DECISION\\n…makes no sense…", "true"));
+        client_expect(ANSWER("NO DECISION\\n…is not valid…", "true"));
         hears(CALLED);
     }
     assert_int_equal(disk.writes, 0);
@@ -170,7 +170,7 @@ static void editor_buffers_must_be_accounted_for(void **state)
                  OK("%zu", "{\"decision\":\"approve\",\"applied\":%s}"),
                  2 * i + 2, applied[i]);
         says(line);
-        client_expect(ANSWER("NO DECISION\\n…makes no sense…The file was not "
+        client_expect(ANSWER("NO DECISION\\n…is not valid…The file was not "
                              "written; the editor may have changed its buffer.",
                              "true"));
         hears(CALLED);

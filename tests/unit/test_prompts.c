@@ -32,7 +32,7 @@ static void prompts_write_their_texts(void **state)
          OK("2", SAYS("…Call describe-last-error with session a and…"))},
         {GET("3", "\"name\":\"review-file\",\"arguments\":{\"path\":"
                   "\"{focus}[x]\",\"focus\":\"speed\"}"),
-         OK("3", SAYS("…file {focus}[x], above all for speed. Read it…"))},
+         OK("3", SAYS("…file {focus}[x] with a focus on speed. Read it…"))},
         {GET("4", "\"name\":\"review-file\",\"arguments\":{\"path\":\"\"}"),
          FAIL("4", "-32602", "\"…needs the argument path\",\"data\":…")},
     };

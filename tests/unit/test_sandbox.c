@@ -351,7 +351,7 @@ static void sandbox_reports_what_is_missing(void **state)
          true,
          "sandbox: workspace, Landlock 3 of this kernel does not block signals "
          "to other programs of the user or operations on open devices, "
-         "seccomp, mounts (/tmp is that of all programs)"},
+         "seccomp, mounts (/tmp is shared with other programs)"},
         {{.mode = SANDBOX_READ_ONLY},
          {true, 5, true, true, SANDBOX_MOUNTS, 0, 0},
          true,
@@ -370,17 +370,18 @@ static void sandbox_reports_what_is_missing(void **state)
          "protected, NO seccomp in this system: network and system calls are "
          "not restricted, rights of root NOT given up, NO mount namespace "
          "(Operation not permitted): .git/hooks, .mcp.json and the like in the "
-         "workspace can be changed by evaluated code, and /tmp is that of all "
-         "programs"},
+         "workspace can be changed by evaluated code, and /tmp is shared with "
+         "other programs"},
         {{.mode = SANDBOX_READ_ONLY},
          {true, 7, true, true, SANDBOX_MOUNTS, 0,
           SANDBOX_UNSOUGHT_FOLDERS | SANDBOX_UNSOUGHT_NAMES |
               SANDBOX_UNSOUGHT_INSIDE},
          true,
-         "sandbox: read-only, Landlock 7, seccomp, mounts, secrets sought in "
-         "only 256 folders of the home (LIMIT_SECRET_FOLDERS), secrets sought "
-         "among only 10000 names (LIMIT_SECRET_NAMES), other names sought of "
-         "only 1000 secret files (LIMIT_SECRET_INSIDE): --secret hides what it "
+         "sandbox: read-only, Landlock 7, seccomp, mounts, secrets searched "
+         "for in only 256 folders of the home (LIMIT_SECRET_FOLDERS), secrets "
+         "searched for among only 10000 names (LIMIT_SECRET_NAMES), other "
+         "names searched for of only 1000 secret files (LIMIT_SECRET_INSIDE): "
+         "--secret hides what it "
          "names"},
         {{.mode = SANDBOX_OFF},
          {true, 0, false, false, 0, EPERM, 0},

@@ -279,8 +279,8 @@ static void rename_knows_the_home(void **state)
     assert_non_null(
         strstr(home(P "(defun f ())(in-package :q)(defun f ())", "f", ""),
                "packages P and Q"));
-    assert_non_null(strstr(home("", ":f", ""), "not the name of a symbol"));
-    assert_non_null(strstr(home("", "12", ""), "not the name of a symbol"));
+    assert_non_null(strstr(home("", ":f", ""), "must be the name of a symbol"));
+    assert_non_null(strstr(home("", "12", ""), "must be the name of a symbol"));
     assert_non_null(strstr(home("", "NEW", ""), "the same symbol"));
 }
 
@@ -290,7 +290,7 @@ static void rename_names_what_a_structure_makes(void **state)
     (void)state;
     assert_string_equal(
         home(P "(defstruct point x)", "point-x", ""),
-        "defstruct makes it of the slot X of the structure point, so nothing "
+        "defstruct makes it from the slot X of the structure point, so nothing "
         "would define the new name; the name of a slot always follows the "
         "prefix of the structure, which (:conc-name PREFIX) changes");
     assert_non_null(strstr(

@@ -235,8 +235,8 @@ static void workspace_resolves_a_path_once(void **state)
     check_result(files.read(files.context, &arena, &file, LIMIT_FILE, &content,
                             &problem),
                  FILES_REFUSED);
-    assert_text(problem, "link/a: a symbolic link is in the way: it was put "
-                         "there meanwhile, or links form a circle.");
+    assert_text(problem, "link/a: a symbolic link is in the way: it appeared "
+                         "during the call, or links form a loop.");
     check_result(
         files.list(files.context, &arena, &folder_of_it, &listed, &problem),
         FILES_REFUSED);
