@@ -374,6 +374,20 @@ size_t family_kill(pid_t root, const struct family_spared *spared,
     return n;
 }
 
+void family_end_head(pid_t head)
+{
+    struct family family = {NULL, 0, 0};
+    bool left = false;
+    pid_t parent;
+    int64_t start;
+
+    family_find(&family, head, NULL);
+    for (size_t i = 0; i < family.n && !left; i++)
+        left = linux_find(family.list[i].pid, &parent, &start);
+    family_release(&family);
+    (void)kill(head, left ? SIGCONT : SIGKILL); // it may just have ended
+}
+
 void family_continue(pid_t root, const struct family_spared *spared)
 {
     struct family family = {NULL, 0, 0};

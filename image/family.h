@@ -64,6 +64,11 @@ void family_stop(pid_t root, const struct family_spared *spared);
 size_t family_kill(pid_t root, const struct family_spared *spared,
                    uint64_t *who);
 
+/* Process HEAD ends its family, and then itself, but has not in time: kills it
+   if nobody of the family is left. Otherwise it may have been stopped, and is
+   told to continue (SIGCONT). */
+void family_end_head(pid_t head);
+
 /* Continues those of the family of ROOT that are SPARED, and no other process,
    whatever numbers that names (SIGCONT). */
 void family_continue(pid_t root, const struct family_spared *spared);

@@ -30,7 +30,7 @@
    one look at a large family may take as long. */
 #define END_ROUNDS 16
 
-/* Milliseconds in which that ends in any case: sooner than the supervisor loses
+/* Milliseconds after which that has failed: sooner than the supervisor loses
    its patience (LIMIT_ZYGOTE_BOOT_MS), with the last look. */
 #define END_MOST_MS 12000
 
@@ -116,8 +116,9 @@ void keeper_end_family(void)
 {
     struct family_spared none = {.group = keeper.group};
 
-    keeper.image = 0;        // nobody is told
-    (void)end_family(&none); // the rest is for whoever adopts it
+    keeper.image = 0; // nobody is told
+    while (!end_family(&none))
+        continue; // there is nobody who would do it instead
 }
 
 /* The image and the sleeping copies stay, as MESSAGE says; everything else
@@ -384,7 +385,7 @@ void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
         (void)close(fds[i]); // the image has them
     tell(&opened);
     serve();
-    if (!keeper.beaten) // else the zygote adopts it, and may be quicker
-        keeper_end_family();
+    (void)close(keeper.control); // nobody waits for what follows
+    keeper_end_family();
     _exit(0);
 }

@@ -44,8 +44,8 @@ NO_RETURN void keeper_run(const struct control_message *open,
                           const int fds[CONTROL_FDS],
                           struct keeper_manner manner);
 
-/* Kills all descendants of this process, which adopts orphans, and waits for
-   their end; some 15 seconds at most. */
+/* Kills all descendants of this process, which adopts orphans, until none is
+   left, or only those that the kernel holds. */
 void keeper_end_family(void);
 
 #endif

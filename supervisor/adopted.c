@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/family.h"
 #include "image/linux.h"
 
 /* Milliseconds within which processes that were told to end must be gone. */
@@ -22,6 +23,14 @@ void adopted_begin(struct supervisor *s)
 
     s->alone = getpid() != 1 && linux_children(&child, 1) == 0;
     linux_adopt_orphans();
+}
+
+static bool is_one_of(const pid_t *pids, size_t n, pid_t pid)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pids[i] == pid)
+            return true;
+    return false;
 }
 
 static bool is_known(const struct supervisor *s, pid_t pid)
@@ -63,15 +72,30 @@ void adopted_tend(struct supervisor *s)
         s->adopting = signal_unknown(s, SIGKILL) > 0;
 }
 
-/* Reaps what has ended; whether some of KEEPERS, or other adopted ones, have
+/* Ends what has not ended in time: ENDERS that have nobody left to end, and
+   other processes. */
+static void end_late(struct supervisor *s, const pid_t *enders, size_t n)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t children = s->alone ? linux_children(pids, CHILDREN_MAX) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (waitpid(enders[i], NULL, WNOHANG) == 0)
+            family_end_head(enders[i]);
+    for (size_t i = 0; i < children; i++)
+        if (!is_known(s, pids[i]) && !is_one_of(enders, n, pids[i]))
+            (void)kill(pids[i], SIGKILL); // it may just have ended
+}
+
+/* Reaps what has ended; whether some of ENDERS, or other adopted ones, have
    not. */
-static bool is_left(struct supervisor *s, const pid_t *keepers, size_t n)
+static bool is_left(struct supervisor *s, const pid_t *enders, size_t n)
 {
     pid_t pid;
     bool left = false;
 
     for (size_t i = 0; i < n; i++)
-        left = waitpid(keepers[i], NULL, WNOHANG) == 0 || left;
+        left = waitpid(enders[i], NULL, WNOHANG) == 0 || left;
     if (!s->alone)
         return left;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
@@ -79,19 +103,15 @@ static bool is_left(struct supervisor *s, const pid_t *keepers, size_t n)
     return signal_unknown(s, 0) > 0;
 }
 
-void adopted_await(struct supervisor *s, const pid_t *keepers, size_t n)
+void adopted_await(struct supervisor *s, const pid_t *enders, size_t n)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
 
-    for (int waited = 0; is_left(s, keepers, n); waited += 2) {
+    for (int waited = 0; is_left(s, enders, n); waited += 2) {
         if (waited >= 2 * AWAIT_MS)
-            return; // the kernel holds them; they end when it lets go
-        if (waited >= AWAIT_MS) {
-            for (size_t i = 0; i < n; i++)
-                if (waitpid(keepers[i], NULL, WNOHANG) == 0)
-                    (void)kill(keepers[i], SIGKILL);
-            (void)signal_unknown(s, SIGKILL);
-        }
+            return; // they end when the kernel lets go, or their families do
+        if (waited >= AWAIT_MS)
+            end_late(s, enders, n);
         (void)nanosleep(&pause, NULL); // a signal only shortens it
     }
 }

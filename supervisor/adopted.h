@@ -19,8 +19,9 @@ void adopted_end(struct supervisor *s);
    when children have ended. */
 void adopted_tend(struct supervisor *s);
 
-/* Once all sessions are released: waits until their keepers, KEEPERS of number
-   N, and everything else that was adopted are gone; 1 second at most. */
-void adopted_await(struct supervisor *s, const pid_t *keepers, size_t n);
+/* Once all sessions are released: waits until those who end their families,
+   ENDERS of number N (keepers and zygote), and everything else that was adopted
+   are gone; 2 seconds at most. ENDERS that are not done by then go on alone. */
+void adopted_await(struct supervisor *s, const pid_t *enders, size_t n);
 
 #endif

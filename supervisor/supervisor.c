@@ -511,7 +511,7 @@ void supervisor_begin(struct supervisor *supervisor, int64_t now_ms)
 
 void supervisor_free(struct supervisor *supervisor)
 {
-    pid_t keepers[LIMIT_SESSIONS];
+    pid_t enders[LIMIT_SESSIONS + 1];
     size_t n = 0;
     struct session *session;
 
@@ -520,12 +520,13 @@ void supervisor_free(struct supervisor *supervisor)
     while ((session = supervisor->sessions)) {
         supervisor->sessions = session->next;
         if (n < LIMIT_SESSIONS && session->image.keeper_pid > 0)
-            keepers[n++] = session->image.keeper_pid;
+            enders[n++] = session->image.keeper_pid;
         session_release(session);
         free(session);
     }
-    zygote_release(&supervisor->zygote);
-    adopted_await(supervisor, keepers, n);
+    enders[n] = zygote_release(&supervisor->zygote);
+    n += enders[n] > 0;
+    adopted_await(supervisor, enders, n);
     temporary_close(&supervisor->temporary, temporary_now());
     outputs_release(&supervisor->outputs);
     protected_release(&supervisor->protected);

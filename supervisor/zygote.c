@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/family.h"
 #include "image/homes.h"
 #include "image/linux.h"
 
@@ -310,9 +311,10 @@ int64_t zygote_deadline(const struct zygote *zygote)
     return zygote->covering > 0 ? zygote->covered_by : -1;
 }
 
-void zygote_release(struct zygote *zygote)
+pid_t zygote_release(struct zygote *zygote)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
+    pid_t left;
 
     watch_drop(&zygote->watch);
     if (zygote->control >= 0)
@@ -326,8 +328,9 @@ void zygote_release(struct zygote *zygote)
         else
             (void)nanosleep(&pause, NULL); // a signal only shortens it
     }
-    if (zygote->pid > 0)
-        (void)kill(zygote->pid,
-                   SIGKILL); // its children see their sockets close
+    left = zygote->pid;
+    if (left > 0)
+        family_end_head(left);
     zygote->pid = 0;
+    return left;
 }

@@ -174,10 +174,35 @@ static void a_process_that_is_held_delays_a_keeper(void **state)
     assert_int_equal(syscall(SYS_kill, shared->held, 0), 0);
 }
 
-static void a_keeper_that_is_beaten_ends(void **state)
+/* Waits until the clock has been looked at for SECONDS more. */
+static void let_pass(int64_t seconds)
+{
+    int64_t from = shared->passed;
+
+    for (int ms = 0; shared->passed - from < seconds; ms++) {
+        assert_in_range(ms, 0, HOST_PATIENCE_MS);
+        (void)usleep(1000);
+    }
+}
+
+/* The keeper still ends its family, longer than it tries for anybody who waits.
+   It succeeds when no more processes come: then nobody is left, whom this
+   process would have adopted. */
+static void expect_it_goes_on(void)
+{
+    int end;
+
+    let_pass(100);
+    assert_int_equal(waitpid(keeper, &end, WNOHANG), 0);
+    shared->breeding = false;
+    assert_int_equal(waitpid(keeper, &end, 0), keeper);
+    assert_int_equal(end, 0);
+    assert_int_equal(waitpid(-1, &end, WNOHANG), -1);
+}
+
+static void a_keeper_that_is_beaten_says_so_and_goes_on(void **state)
 {
     enum status status;
-    int end;
 
     (void)state;
     shared->breeding = true;
@@ -185,8 +210,19 @@ static void a_keeper_that_is_beaten_ends(void **state)
     (void)receive(&status);
     assert_status(status, ST_IO);
     assert_in_range(shared->passed, 12, 19); // seconds
-    assert_int_equal(waitpid(keeper, &end, 0), keeper);
-    assert_int_equal(end, 0);
+    shared->held = -1;
+    expect_it_goes_on();
+}
+
+/* So it does when there is no server any more. */
+static void a_beaten_keeper_outlives_the_end_of_its_session(void **state)
+{
+    (void)state;
+    shared->breeding = true;
+    begin();
+    shared->held = -1;
+    assert_int_equal(shutdown(control, SHUT_RDWR), 0);
+    expect_it_goes_on();
 }
 
 /* The end of a session does not wait for it, either. */
@@ -208,7 +244,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_process_that_is_held_delays_a_keeper),
-        TEST(a_keeper_that_is_beaten_ends),
+        TEST(a_keeper_that_is_beaten_says_so_and_goes_on),
+        TEST(a_beaten_keeper_outlives_the_end_of_its_session),
         TEST(a_session_ends_with_a_process_that_is_held),
     };
 

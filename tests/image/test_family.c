@@ -244,6 +244,54 @@ static void memory_is_looked_at_in_a_moment(void **state)
     assert_int_equal(linux_memory(pids[0]), 0);
 }
 
+/* A child that stops itself, with one of its own or without; *END is closed
+   when both have ended. */
+static pid_t stop_head(bool with_child, int *end)
+{
+    int status;
+    int ends[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0); // NOLINT: nothing is executed
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        pid_t child = with_child ? fork() : 0;
+
+        if (with_child && child == 0)
+            wait_for_kill();
+        (void)raise(SIGSTOP);
+        if (child > 0)
+            (void)kill(child, SIGKILL);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    *end = ends[0];
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+/* Who still has a family to end is not killed, which would leave that to
+   nobody, but may have been stopped. */
+static void heads_go_on_until_nobody_is_left(void **state)
+{
+    char byte;
+
+    (void)state;
+    for (int with_child = 0; with_child < 2; with_child++) {
+        int end;
+        int status;
+        pid_t head = stop_head(with_child, &end);
+
+        family_end_head(head);
+        assert_int_equal(waitpid(head, &status, 0), head);
+        assert_int_equal(WIFEXITED(status), with_child);
+        assert_int_equal(read(end, &byte, 1), 0);
+        (void)close(end);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +299,7 @@ int main(void)
         cmocka_unit_test(descent_is_known_while_parents_end),
         cmocka_unit_test(family_is_killed_at_once),
         cmocka_unit_test(memory_is_looked_at_in_a_moment),
+        cmocka_unit_test(heads_go_on_until_nobody_is_left),
     };
 
     return RUN_TESTS("family", tests);
