@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/utf8.h"
+#include "supervisor/closing.h"
 
 /* Evaluations that history_list shows. */
 #define LISTED 10
@@ -18,7 +18,7 @@ void checkpoint_free(struct checkpoint *checkpoint)
     if (!checkpoint)
         return;
     if (checkpoint->socket >= 0)
-        (void)close(checkpoint->socket); // by this the copy ends
+        closing_socket(checkpoint->socket); // by this the copy ends
     free(checkpoint);
 }
 
@@ -98,7 +98,7 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
     struct checkpoint *old;
 
     if (!checkpoint) {
-        (void)close(socket); // by this the copy ends
+        closing_socket(socket); // by this the copy ends
         return NULL;
     }
     if (name.n > 0 && (old = checkpoints_named(checkpoints, name)))

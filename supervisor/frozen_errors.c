@@ -3,8 +3,8 @@
 #include "supervisor/frozen_errors.h"
 
 #include <string.h>
-#include <unistd.h>
 
+#include "supervisor/closing.h"
 #include "wire/wire.h"
 
 void frozen_errors_init(struct frozen_errors *errors)
@@ -16,7 +16,7 @@ void frozen_errors_init(struct frozen_errors *errors)
 void frozen_errors_drop_outcome(struct frozen_errors *errors)
 {
     if (errors->outcome.socket >= 0)
-        (void)close(errors->outcome.socket); // by this it ends
+        closing_socket(errors->outcome.socket); // by this it ends
     errors->outcome.socket = -1;
     errors->outcome.pid = 0;
 }

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "supervisor/closing.h"
+
 /* Bytes received at once, and bytes of storage that an idle buffer keeps. */
 #define CHUNK (64u * 1024)
 
@@ -15,6 +17,13 @@ static void close_fd(int *fd)
 {
     if (*fd >= 0)
         (void)close(*fd); // nothing is buffered in it
+    *fd = -1;
+}
+
+static void close_socket(int *fd)
+{
+    if (*fd >= 0)
+        closing_socket(*fd);
     *fd = -1;
 }
 
@@ -80,7 +89,7 @@ void image_process_replace(struct image_process *image, int socket, pid_t pid)
 void image_process_disconnect(struct image_process *image)
 {
     watch_drop(&image->watches[CONTROL_SOCKET]);
-    close_fd(&image->socket);
+    close_socket(&image->socket);
     buf_release(&image->in);
     buf_release(&image->out);
     forget_process(image);
@@ -146,28 +155,66 @@ enum status image_process_write(struct image_process *image)
     return ST_OK;
 }
 
-/* recv(2) that takes a descriptor along, one at most: room for two would fill
-   up with what an image sends. A process that shares the socket of a copy can
-   make it a blocking one; this call does not block even then. */
-static ssize_t receive(int socket, void *room, int *fd)
+/* The descriptors that one message can have. */
+#define MESSAGE_FDS 253
+
+/* Whether FD is a connected stream, the only thing that images send: a copy of
+   theirs is at its other end. */
+static bool is_stream(int fd)
+{
+    int domain = 0;
+    int type = 0;
+    socklen_t domain_n = sizeof domain;
+    socklen_t type_n = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_n) == 0 &&
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_n) == 0 &&
+           domain == AF_UNIX && type == SOCK_STREAM;
+}
+
+/* Takes the descriptors of HEADER: a stream alone replaces *FD. ST_INVALID:
+   they were others, and are closed. */
+static enum status take_descriptors(struct msghdr *header, int *fd)
+{
+    const struct cmsghdr *cmsg = CMSG_FIRSTHDR(header);
+    size_t n;
+
+    if (!cmsg || cmsg->cmsg_level != SOL_SOCKET ||
+        cmsg->cmsg_type != SCM_RIGHTS)
+        return ST_OK;
+    n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < n; i++) {
+        int one;
+
+        memcpy(&one, CMSG_DATA(cmsg) + i * sizeof one, sizeof one);
+        if (n == 1 && is_stream(one)) {
+            close_socket(fd);
+            *fd = one;
+            return ST_OK;
+        }
+        closing_any(one);
+    }
+    return ST_INVALID;
+}
+
+/* recv(2) that takes a descriptor along. There is room for as many as can come:
+   the kernel closes those without room, and whoever receives waits for that. A
+   process that shares the socket of a copy can make it a blocking one; this
+   call does not block even then. */
+static ssize_t receive(int socket, void *room, int *fd, enum status *status)
 {
     union {
-        char bytes[CMSG_SPACE(sizeof(int))];
+        char bytes[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
         struct cmsghdr align;
     } extra;
     struct iovec part = {room, CHUNK};
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = extra.bytes,
-                            .msg_controllen = CMSG_LEN(sizeof(int))};
+                            .msg_controllen = sizeof extra.bytes};
     ssize_t n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    const struct cmsghdr *cmsg = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
 
-    if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&
-        cmsg->cmsg_type == SCM_RIGHTS) {
-        close_fd(fd);
-        memcpy(fd, CMSG_DATA(cmsg), sizeof *fd);
-    }
+    *status = n > 0 ? take_descriptors(&header, fd) : ST_OK;
     return n;
 }
 
@@ -175,12 +222,13 @@ enum status image_process_receive(struct image_process *image, int *fd,
                                   bool *more)
 {
     char *room = buf_reserve(&image->in, CHUNK);
+    enum status status;
     ssize_t n;
 
     if (!room)
         return ST_NOMEM;
     do
-        n = receive(image->socket, room, fd);
+        n = receive(image->socket, room, fd, &status);
     while (n < 0 && errno == EINTR);
     if (n < 0 && errno == EAGAIN)
         return ST_MISSING;
@@ -190,5 +238,5 @@ enum status image_process_receive(struct image_process *image, int *fd,
         return ST_IO;
     image->in.n += (size_t)n;
     *more = (size_t)n == CHUNK;
-    return ST_OK;
+    return status;
 }

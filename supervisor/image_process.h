@@ -114,8 +114,9 @@ void image_process_kill(const struct image_process *image);
 enum status MUST_CHECK image_process_write(struct image_process *image);
 
 /* Receives once into IN, without waiting; *MORE: more may be there. A
-   descriptor that came along replaces *FD, which is closed or -1 before.
-   ST_MISSING: nothing has come; ST_IO: end of file or error; ST_NOMEM. */
+   stream that came along replaces *FD, which is closed or -1 before.
+   ST_INVALID: other descriptors came; ST_MISSING: nothing has come; ST_IO: end
+   of file or error; ST_NOMEM. */
 enum status MUST_CHECK image_process_receive(struct image_process *image,
                                              int *fd, bool *more);
 

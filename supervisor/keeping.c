@@ -3,7 +3,8 @@
 #include "supervisor/keeping.h"
 
 #include <string.h>
-#include <unistd.h>
+
+#include "supervisor/closing.h"
 
 void keeping_init(struct keeping *keeping)
 {
@@ -23,7 +24,7 @@ void keeping_release(struct keeping *keeping)
 void keeping_disconnect(struct keeping *keeping)
 {
     if (keeping->copy.socket >= 0)
-        (void)close(keeping->copy.socket); // by this the copy ends
+        closing_socket(keeping->copy.socket); // by this the copy ends
     keeping->copy.socket = -1;
     keeping->copy.arrived = false;
     keeping->number = 0;

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "image/family.h"
 #include "image/linux.h"
+#include "supervisor/closing.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
@@ -163,7 +164,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
             &session->keeping.checkpoints, socket, session->keeping.copy.pid,
             session->keeping.history.last, str_from(session->keeping.name));
     else if (socket >= 0)
-        (void)close(socket); // it does not lead to a copy
+        closing_socket(socket); // it does not lead to a copy
     if (checkpoint) {
         checkpoint->start = start;
         session->keeping.changed = false;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "image/linux.h"
+#include "supervisor/closing.h"
 #include "wire/wire.h"
 
 /* Bytes read from a pipe at once. */
@@ -521,7 +522,7 @@ static void drop_descriptor(struct session *session)
     if (keeping->number != 0 || keeping->copy.socket < 0 ||
         awaits_outcome(session))
         return;
-    (void)close(keeping->copy.socket); // it leads to nothing of ours
+    closing_socket(keeping->copy.socket); // it leads to nothing of ours
     keeping->copy.socket = -1;
 }
 
