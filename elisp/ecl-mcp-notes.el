@@ -201,28 +201,33 @@ This is the name that it mentions, or else the first line of the form."
   (when-let ((texts (ecl-mcp-notes--at-point)))
     (mapconcat #'identity texts "\n")))
 
-(defun ecl-mcp-notes--go (overlay)
-  "Go to the note OVERLAY and show its text; complain if it is nil."
-  (unless overlay
-    (user-error (if (ecl-mcp-notes-overlays) "No more notes" "There are no notes")))
-  (goto-char (overlay-start overlay))
-  (message "%s" (mapconcat #'identity (ecl-mcp-notes--at-point) "\n")))
+(defun ecl-mcp-notes--go (overlays beyond-p)
+  "Go to the first of OVERLAYS, those of notes, that is BEYOND-P, and show its text.
+If none is, go to the first of all: after a compilation point may be anywhere."
+  (let* ((next (cl-find-if beyond-p overlays))
+         (overlay (or next (car overlays)
+                      (user-error "There are no notes")))
+         (again (and (null next) (= (overlay-start overlay) (point)))))
+    (goto-char (overlay-start overlay))
+    (message "%s%s"
+             (cond (again "This is the only place with notes: ")
+                   (next "")
+                   (t "No more notes this way; from the other end: "))
+             (mapconcat #'identity (ecl-mcp-notes--at-point) "\n"))))
 
 ;;;###autoload
 (defun ecl-mcp-next-note ()
-  "Go to the next note of the compiler."
+  "Go to the next note of the compiler, after the last one to the first."
   (interactive)
-  (ecl-mcp-notes--go (cl-find-if (lambda (overlay)
-                                   (> (overlay-start overlay) (point)))
-                                 (ecl-mcp-notes-overlays))))
+  (ecl-mcp-notes--go (ecl-mcp-notes-overlays)
+                     (lambda (overlay) (> (overlay-start overlay) (point)))))
 
 ;;;###autoload
 (defun ecl-mcp-previous-note ()
-  "Go to the previous note of the compiler."
+  "Go to the previous note of the compiler, before the first one to the last."
   (interactive)
-  (ecl-mcp-notes--go (cl-find-if (lambda (overlay)
-                                   (< (overlay-start overlay) (point)))
-                                 (reverse (ecl-mcp-notes-overlays)))))
+  (ecl-mcp-notes--go (reverse (ecl-mcp-notes-overlays))
+                     (lambda (overlay) (< (overlay-start overlay) (point)))))
 
 ;;;###autoload
 (defun ecl-mcp-notes-flymake (report &rest _)

@@ -108,10 +108,43 @@ BEFORE has records, each with its value before."
                                 see it." names)
                    evaluation))))
 
+;;; Backtraces show variables without their packages, so code may name them so
+
+(defun names-lisp-p (package)
+  "True when code that is read in PACKAGE can name what COMMON-LISP exports, and
+intern names of its own."
+  (and package
+       (not (package-locked-p package))
+       (eq 'progn (find-symbol "PROGN" package))))
+
+(defun frame-package (frame)
+  "Returns the package in which code for FRAME is read: that of its function's
+name, or else of a variable, so that a method of PRINT-OBJECT has its author's.
+Without one it is the current package."
+  (let ((name (and frame (frame-name (frame-function frame)))))
+    (or (find-if #'names-lisp-p
+                 (mapcar #'symbol-package
+                         (cons (if (consp name)
+                                   (and (symbolp (second name)) (second name))
+                                   name)
+                               (mapcar #'car (and frame
+                                                  (frame-variables frame))))))
+        *package*)))
+
+(defun frame-package-line (code frame)
+  "Returns the line about the package in which CODE for FRAME was read, or NIL if
+there is no code, or it is the current one."
+  (let ((package (frame-package frame)))
+    (and code
+         (not (eq package *package*))
+         (format nil "; The code was read in package ~a, that of the frame."
+                 (package-name package)))))
+
 (defun evaluate-in-frame (code frame evaluation)
   "Evaluates the forms of CODE with the variables of FRAME, as part of
 EVALUATION, and returns the values of the last one."
-  (let ((before (loop for record in (copied-variables frame)
+  (let ((*package* (frame-package frame))
+        (before (loop for record in (copied-variables frame)
                       collect (cons record (cdr record)))))
     (multiple-value-prog1
         (evaluate-forms code evaluation

@@ -286,6 +286,11 @@ FUNCTION returned."
             (flush-session-output)
             (values text failed values)))))))
 
+(defun noting-package (text code frame)
+  "Returns TEXT, how CODE has failed in FRAME, and
+where its names were looked up, if they are not those of the session."
+  (format nil "~a~@[~%~a~]" text (frame-package-line code frame)))
+
 (defun finish-guarded (function evaluation)
   "Answers with the text that FUNCTION returns, as CALL-AS-EVALUATION does."
   (multiple-value-bind (text failed) (call-as-evaluation function evaluation)
@@ -317,6 +322,10 @@ of it stays, frozen where it is."
                                              inner)
                           inner))
          evaluation)
+      (when failed
+        (setf text (noting-package
+                    text code
+                    (ignore-errors (frame-numbered frame evaluation)))))
       (when (and keep (not failed))
         (setf *evaluation* evaluation)
         (let ((*asked* t))
@@ -360,7 +369,10 @@ evaluated in FRAME before."
                    (evaluation-warnings inner))))
        evaluation)
     (when failed
-      (finish-copy text t nil nil))
+      (finish-copy (noting-package
+                    text code
+                    (ignore-errors (code-frame designator frame evaluation)))
+                   t nil nil))
     (destructuring-bind (text way arguments warnings) results
       (declare (ignore text))
       (begin-again evaluation)
@@ -488,9 +500,21 @@ evaluated in FRAME before. If ADOPT is true, what comes of it becomes the sessio
     (multiple-value-bind (text failed aside next outcome)
         (ask frozen :restart :restart restart :frame frame :code code
                              :adopt adopt)
+      (when (and failed (not code))
+        (setf text (noting-no-values text restart)))
       (relay (outcome-text text failed next outcome adopt
                            (frozen-number frozen))
              failed aside next))))
+
+(defun noting-no-values (text restart)
+  "Returns TEXT, how RESTART has failed that was taken without values, and what
+to do if it says that they are missing: some restarts need them, and only their
+authors know which."
+  (if (or (search "few arguments" text)
+          (search "number of arguments" text))
+      (format nil "~a~%; Restart ~a was given no values: the argument code gives ~
+                   them." text restart)
+      text))
 
 (defun outcome-text (text failed next outcome adopt number)
   "Returns TEXT, the answer of a copy of the error NUMBER, with what became of

@@ -322,11 +322,16 @@ the pathname of the file, if there is one."
         (evaluation-line evaluation) (or line 1))
   (ignore-errors (truename (workspace-file source))))
 
+(defvar *code-file* nil
+  "The file, a pathname, of which an editor has sent the code that is being
+evaluated, or NIL.")
+
 (defun call-from-file (file function)
   "Calls FUNCTION, which evaluates code of FILE. What it defines knows the file."
   (call-as-source file (lambda (tell-position)
                          (declare (ignore tell-position))
-                         (funcall function))))
+                         (let ((*code-file* file))
+                           (funcall function)))))
 
 (defun evaluate-text (code input keep evaluation)
   "Evaluates the forms of CODE, and returns the text of the answer; INPUT and KEEP

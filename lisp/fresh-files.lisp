@@ -238,6 +238,16 @@ remembers what was loaded."
       (when (and versions compiled)
         (write-versions versions compiled)))))
 
+(defun edited-sources ()
+  "Returns the names of those source files of the workspace's systems that have
+changed since they were loaded."
+  (sort (loop for source being the hash-keys of *loaded-versions*
+                using (hash-value (compiled))
+              when (and (own-file-p source)
+                        (ignore-errors (outdated-p compiled)))
+                collect source)
+        #'string<))
+
 ;;; Definition files
 
 (defun own-definition-files ()

@@ -368,6 +368,22 @@ were loaded and are not what the client asked for, or NIL."
       (warnings-text warnings (- (evaluation-warning-count evaluation)
                                  (length warnings))))))
 
+(defconstant +edited-shown+ 5
+  "Names of files shown that were edited after they were loaded.")
+
+(defun edited-line ()
+  "Returns the line about files that were edited after they were loaded, so that
+tests have not seen the edits; or NIL."
+  (let* ((files (edited-sources))
+         (more (- (length files) +edited-shown+)))
+    (and files
+         (format nil "; Edited since loaded, so not tested: ~{~a~^, ~}~@[ and ~d ~
+                      more~]. With system, run-tests loads it first."
+                 (loop for file in files
+                       repeat +edited-shown+
+                       collect (source-label file))
+                 (and (plusp more) more)))))
+
 (defun where-text (system package)
   "Returns what names SYSTEM and PACKAGE, both or none of them given."
   (and (or system package)
@@ -397,12 +413,17 @@ take SECONDS."
          (unnamed (and system (not package) places))
          (tests (loaded-tests))
          (all (chosen-tests tests packages unnamed name failed)))
-    (cond (all
-           (run-chosen all (or seconds +test-seconds+) deadline places where))
-          ((and system (not (or package name failed))
-                (tested-by-themselves systems))
-           (run-chosen (mapcar #'test-op-case (tested-by-themselves systems))
-                       (or seconds 86400) deadline places where))
-          (t
-           (complain-of-no-tests (chosen-tests tests packages unnamed nil nil)
-                                 name failed where)))))
+    (format nil "~a~@[~%~a~]"
+            (cond (all
+                   (run-chosen all (or seconds +test-seconds+) deadline places
+                               where))
+                  ((and system (not (or package name failed))
+                        (tested-by-themselves systems))
+                   (run-chosen (mapcar #'test-op-case
+                                       (tested-by-themselves systems))
+                               (or seconds 86400) deadline places where))
+                  (t
+                   (complain-of-no-tests (chosen-tests tests packages unnamed
+                                                       nil nil)
+                                         name failed where)))
+            (and (not system) (edited-line)))))

@@ -23,10 +23,19 @@ NAME."
                    t)
                (main-thread-p))
       (push (list* name function
-                   (if *loading*
-                       (list *component-source*)
-                       (source-location)))
+                   (definition-source evaluation))
             (evaluation-definitions evaluation)))))
+
+(defun definition-source (evaluation)
+  "Returns where what EVALUATION is defining comes from: a file and the position
+in it, or :CODE and that in its code, if an editor has said from which line of a
+file that code is; or NIL."
+  (let ((place (if *loading*
+                   (list *component-source*)
+                   (source-location))))
+    (if (and *code-file* (eq *code-file* (first place)))
+        (cons :code (evaluation-form-start evaluation))
+        place)))
 
 (defun note-uses (source compiled)
   "Remembers for the end of the call what COMPILED, the compiled file of SOURCE,
@@ -115,6 +124,11 @@ definitions that use it, newest first."
 EVALUATION has made, or NIL when it comes from no file."
   (destructuring-bind (&optional file . position) place
     (cond ((null file) nil)
+          ((eq :code file)
+           (format nil "~a:~d" (evaluation-source evaluation)
+                   (+ (form-line (evaluation-text evaluation) position)
+                      (evaluation-line evaluation)
+                      -1)))
           ((eq file (evaluation-source-file evaluation))
            (format nil "~a:~d" (evaluation-source evaluation)
                    (form-line (evaluation-text evaluation) position)))

@@ -72,9 +72,17 @@
     (should (string-match-p "unused variable" (downcase (ecl-mcp-notes-eldoc))))
     (ecl-mcp-next-note)
     (should (looking-at-p "no-such-thing"))
-    (should-error (ecl-mcp-next-note) :type 'user-error)
+    ;; from an end to the other one: point may be after all of them at first
+    (goto-char (point-max))
+    (ecl-mcp-next-note)
+    (should (looking-at-p "unused"))
+    (should (string-match-p "\\`No more notes this way; from the other end: "
+                            (car live-messages)))
+    (ecl-mcp-previous-note)
+    (should (looking-at-p "no-such-thing"))
     (ecl-mcp-previous-note)
     (should (looking-at-p "unused"))
+    (should (string-match-p "\\`[^;]*unused variable" (downcase (car live-messages))))
     ;; the list
     (should (string-match-p
              "\\`notes\\.lisp:7: note: .*\nnotes\\.lisp:8: warning: Undefined function"
