@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +28,8 @@ static struct shared {
     volatile int64_t passed; /* looks at the clock, each of which takes a second
                                 if it STARTED at some time */
     volatile int64_t started;
+    volatile int64_t
+        told; /* what had PASSED when the keeper last said something */
 } * shared;
 
 static int control = -1;
@@ -63,6 +66,29 @@ int clock_gettime(clockid_t clock_id, struct timespec *tp)
     if (shared && shared->started > 0)
         *tp = (struct timespec){shared->started + ++shared->passed, 0};
     return done;
+}
+
+/* The keeper speaks, or has nothing to say any more. */
+static void note(int fd)
+{
+    struct stat at;
+
+    if (shared && keeper == 0 && fstat(fd, &at) == 0 && S_ISSOCK(at.st_mode))
+        shared->told = shared->passed;
+}
+
+/* In the place of the library's. */
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    note(fd);
+    return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+/* In the place of the library's. */
+int close(int fd)
+{
+    note(fd);
+    return (int)syscall(SYS_close, fd);
 }
 
 /* An image that starts a program. */
@@ -170,7 +196,7 @@ static void a_process_that_is_held_delays_a_keeper(void **state)
     spare_nobody();
     assert_int_equal(receive(&status).kind, CONTROL_SPARED);
     assert_ok(status);
-    assert_in_range(shared->passed, 5, 19); // seconds
+    assert_in_range(shared->told, 5, 19); // seconds
     assert_int_equal(syscall(SYS_kill, shared->held, 0), 0);
 }
 
@@ -209,7 +235,7 @@ static void a_keeper_that_is_beaten_says_so_and_goes_on(void **state)
     spare_nobody();
     (void)receive(&status);
     assert_status(status, ST_IO);
-    assert_in_range(shared->passed, 12, 19); // seconds
+    assert_in_range(shared->told, 12, 19); // seconds
     shared->held = -1;
     expect_it_goes_on();
 }
