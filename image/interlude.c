@@ -18,6 +18,10 @@
    top. */
 enum { ROOM = 4096, FRAMES_ROOM = 64 };
 
+/* Entries at the end of Lisp's stack that only an interlude may use. ECL keeps
+   two of its margins there, and needs the two that it has by itself. */
+enum { RESERVE = ROOM, LISP_MARGIN = 128 };
+
 /* The same for special variables that Lisp binds for the first time: more than
    all that starting a job, or taking it over, can bind. */
 enum { VARIABLES_ROOM = 128, VARIABLES_TRIES = 16 * VARIABLES_ROOM };
@@ -61,6 +65,16 @@ void interlude_make_room(cl_env_ptr env)
     }
 }
 
+void interlude_reserve_room(void)
+{
+    ecl_set_option(ECL_OPT_LISP_STACK_SAFETY_AREA, LISP_MARGIN + RESERVE / 2);
+}
+
+void interlude_restore_reserve(cl_env_ptr env)
+{
+    env->stack_limit = env->stack + env->stack_limit_size;
+}
+
 static bool stacks_have_room(cl_env_ptr env)
 {
     volatile char here = 0;
@@ -95,6 +109,8 @@ void interlude_begin(cl_env_ptr env, struct interlude *saved)
                                              .size = IN_USE,
                                              .env = env};
     env->stack_top += IN_USE;
+    saved->limit = env->stack_limit;
+    env->stack_limit = env->stack + env->stack_size - 2 * LISP_MARGIN;
     ecl_init_bignum_registers(env);
 }
 
@@ -102,6 +118,8 @@ void interlude_end(cl_env_ptr env, const struct interlude *saved)
 {
     ecl_clear_bignum_registers(env);
     env->stack_top -= IN_USE;
+    if (env->stack == saved->in_use.stack) // else it has grown
+        env->stack_limit = saved->limit;
     memcpy(env->big_register, saved->registers, sizeof saved->registers);
     memcpy(env->values, saved->values, sizeof saved->values);
     env->nvalues = saved->nvalues;

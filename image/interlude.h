@@ -20,6 +20,7 @@ struct interlude {
     cl_object stack_frame;
     cl_object packages;
     cl_object packages_p;
+    cl_object *limit;       /* of Lisp's stack, for other code */
     struct ecl_frame *exit; /* where a non-local exit goes that was begun */
     struct ecl_frame frame;
     struct ecl_bds_frame binding;
@@ -27,6 +28,14 @@ struct interlude {
     cl_index nvalues;
     cl_object values[ECL_MULTIPLE_VALUES_LIMIT];
 };
+
+/* Before ECL boots: each stack of Lisp gets a reserve for what comes in the
+   middle of other code and cannot wait for room. */
+void interlude_reserve_room(void);
+
+/* After a non-local exit out of something like that, which may have left the
+   reserve to other code. */
+void interlude_restore_reserve(cl_env_ptr env);
 
 /* Whether Lisp can do something else without a stack, or the table of special
    variables, that grows: it would be elsewhere, and the code in whose middle

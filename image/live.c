@@ -77,6 +77,7 @@ void live_boot(char *name)
     (void)setenv(MARKERS, "1", 1); // the collector must start no threads
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
     stack_boot();
+    interlude_reserve_room();
     // garbage of the start would be in each image; a page of it costs more time
     // than what these settings make the collector do more
     GC_set_free_space_divisor(2);
@@ -91,12 +92,22 @@ void live_boot(char *name)
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 
+/* Sends the interrupt WHY to THREAD, as SIGNAL. False: there is none. */
+static bool send_on(pthread_t thread, int signal, int why)
+{
+    const union sigval value = {.sival_int =
+                                    CONTROL_SIGNAL_VALUE(running, why)};
+
+    // where the system has no room for what it says, it still interrupts
+    return pthread_sigqueue(thread, signal, value) == 0 ||
+           pthread_kill(thread, signal) == 0;
+}
+
 /* An interrupt that the supervisor sent for another call comes too late and is
    dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
     int why = STOP_CANCELLED;
-    union sigval value;
 
     (void)signal;
     if (running == 0)
@@ -109,9 +120,12 @@ static void interrupt(int signal, siginfo_t *info, void *context)
             return;
         why = info->si_value.sival_int % STOP_REASONS;
     }
+    // another thread may not be one of Lisp, or no longer, while it ends
+    if (!pthread_equal(pthread_self(), live.thread) &&
+        send_on(live.thread, SIGINT, why))
+        return;
     if (heap_holds_thread(context)) {
-        value.sival_int = CONTROL_SIGNAL_VALUE(running, why);
-        (void)pthread_sigqueue(pthread_self(), HEAP_LATE_SIGNAL, value);
+        (void)send_on(pthread_self(), HEAP_LATE_SIGNAL, why);
         return;
     }
     ECL_SET(live.stop_reason, live.reasons[why]);
@@ -247,6 +261,7 @@ static void call(struct wire_head head, struct str body)
     stack_restore();
     allow_interrupts();
     fault_forget();
+    interlude_restore_reserve(ecl_process_env());
     interlude_make_room(ecl_process_env());
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
     live.id = head.id;

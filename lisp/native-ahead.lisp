@@ -366,6 +366,15 @@ static const uint32_t ecl_mcp_commands[] = {
         ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
         ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
 
+/* Refuses call NUMBER when FLAGS, an argument, ask for a child that is a child of
+   the parent: what belongs to the copy descends from it. */
+#define ECL_MCP_UNLESS_BROTHER(number, flags)                                  \\
+    ECL_MCP_IF(BPF_JEQ, number, 0, 5), ECL_MCP_LOAD(flags),                    \\
+        ECL_MCP_STEP(BPF_ALU | BPF_AND | BPF_K, CLONE_PARENT, 0, 0),           \\
+        ECL_MCP_IF(BPF_JEQ, 0, 1, 0),                                          \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM),                             \\
+        ECL_MCP_ANSWER(SECCOMP_RET_ALLOW)
+
 /* Requests of ioctl that are allowed: about terminals, and of a descriptor. Others
    change files that are open for reading only. */
 static const uint32_t ecl_mcp_requests[] = {
@@ -395,6 +404,9 @@ static int ecl_mcp_filter(int landlock)
 #ifdef SYS_open
         ECL_MCP_UNLESS_TRUNCATING(SYS_open, args[1]),
 #endif
+        ECL_MCP_UNLESS_BROTHER(SYS_clone, args[0]),
+        ECL_MCP_IF(BPF_JEQ, 435, 0, 1), // clone3: its flags are in memory
+        ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | ENOSYS), // so the library takes clone
         ECL_MCP_UNLESS_OWN(SYS_prlimit64, own),
         ECL_MCP_UNLESS_OWN(SYS_kill, own),
         ECL_MCP_UNLESS_OWN(SYS_tkill, own),

@@ -43,8 +43,9 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
    and each that is started later, its temporary folder, as in struct zygote. */
 void zygote_tell_temporary(struct zygote *zygote, const char *temporary);
 
-/* Ends the process and waits for it, 3 seconds at most. Returns 0, or its number
-   when it has not ended by then: it goes on if it still has others to end. */
+/* Ends the process and waits for it, 3 seconds at most. Returns 0, or its
+   number when it has not ended by then: it goes on if it still has others to
+   end. */
 pid_t zygote_release(struct zygote *zygote);
 
 /* Starts the process unless it exists or it is too early to try again. */

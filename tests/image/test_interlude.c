@@ -79,6 +79,7 @@ static void boot(void)
     (void)setenv("GC_MARKERS", "1", 1);
     (void)unsetenv("TMPDIR"); // ECL does not boot with some
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
+    interlude_reserve_room();
     (void)cl_boot(1, arguments);
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     (void)sigaction(SIGSEGV, NULL, &lisp_fault);
@@ -145,6 +146,43 @@ static void interrupt_changes_nothing(void **state)
     (void)raise(SIGINT);
     assert_int_equal(calls, 1);
     assert_unchanged(env, moment);
+}
+
+/* C of ECL may be about to store what it has found out about the stack. */
+static void interrupt_at_the_end_of_a_stack_leaves_it_where_it_is(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct moment moment = in_middle(env);
+    cl_object *top = env->stack_top;
+    cl_object *limit = env->stack_limit;
+    cl_object *stack = env->stack;
+
+    (void)state;
+    env->stack_top = limit - 1;
+    (void)raise(SIGINT);
+    assert_int_equal(calls, 1);
+    assert_unchanged(env, moment);
+    assert_ptr_equal(env->stack, stack);
+    assert_ptr_equal(env->stack_top, limit - 1);
+    assert_ptr_equal(env->stack_limit, limit);
+    env->stack_top = top;
+}
+
+/* What has come out of an interrupt has the reserve until a call begins. */
+static void reserve_is_restored(void **state)
+{
+    cl_env_ptr env = ecl_process_env();
+    cl_object *limit = env->stack_limit;
+    struct interlude saved;
+
+    (void)state;
+    interlude_begin(env, &saved);
+    assert_true(env->stack_limit >= limit + RESERVE);
+    assert_true(env->stack_limit < env->stack + env->stack_size);
+    interlude_restore_reserve(env);
+    assert_ptr_equal(env->stack_limit, limit);
+    interlude_end(env, &saved);
+    assert_ptr_equal(env->stack_limit, limit);
 }
 
 static void interlude_changes_nothing(void **state)
@@ -377,6 +415,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(interrupt_changes_nothing, begin_test),
+        cmocka_unit_test_setup(
+            interrupt_at_the_end_of_a_stack_leaves_it_where_it_is, begin_test),
+        cmocka_unit_test_setup(reserve_is_restored, begin_test),
         cmocka_unit_test_setup(interlude_changes_nothing, begin_test),
         cmocka_unit_test_setup(several_interrupts_wait, begin_test),
         cmocka_unit_test_setup(interrupt_that_waits_comes_before_an_interlude,

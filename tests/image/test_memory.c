@@ -174,7 +174,10 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
     image = host_image_pid(id++);
     (void)snprintf(code, sizeof code, "(length (make-string %d))",
                    (int)(LIMIT_HEAP_STALE / 4));
-    for (int i = 0; i == 0 || collections(id++) == before; i++) {
+    // on a busy machine a copy may come right after the second call, which is
+    // no quiet moment: what is collected for it stays in the image
+    for (int i = 0;
+         i == 0 || collections(id++) == before || memory(image) >= held; i++) {
         assert_true(i < HOST_PATIENCE_MS / 50);
         host_call(id, code); // the collector may run meanwhile, of itself
         host_wait(id++);
@@ -182,7 +185,6 @@ static void small_garbage_is_collected_in_quiet_moments(void **state)
         held = memory(image);
         host_pass(50);
     }
-    assert_true(memory(image) < held);
 }
 
 /* Each process of a session has the pages that the start has touched, be they
