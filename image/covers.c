@@ -67,15 +67,14 @@ static const char *const of_git[] = {
     "worktrees/*/commondir",
     "worktrees/*/gitdir",
     "worktrees/*/config.worktree",
-    "modules/*/hooks",
-    "modules/*/config",
-    "modules/*/commondir",
-    "modules/*/*/hooks",
-    "modules/*/*/config",
-    "modules/*/modules/*/hooks",
-    "modules/*/modules/*/config",
     NULL,
 };
+
+/* Where git keeps the folders of submodules, whose names may have slashes. */
+#define MODULES "modules"
+
+/* Folders in each other that are looked at there. */
+#define MODULES_DEPTH 12
 
 /* From the folder of the image program, as it was built or installed. */
 static const char *const of_program[] = {
@@ -269,9 +268,32 @@ static void close_goal(struct search *search, const char *path)
 
 /* Whether there is no room for more: code may have made very many, and each of
    them costs time whenever the workspace has changed. */
-static bool is_full(const struct search *search)
+static bool is_full(struct search *search)
 {
-    return search->covers->closed.n + search->covers->fixed.n >= LIMIT_COVERS;
+    bool full =
+        search->covers->closed.n + search->covers->fixed.n >= LIMIT_COVERS;
+
+    search->covers->partial = search->covers->partial || full;
+    return full;
+}
+
+/* The next entry of FOLDER that may be looked at; NULL: there is none. */
+static const struct dirent *next_entry(struct search *search, DIR *folder)
+{
+    const struct dirent *entry;
+
+    do
+        entry = readdir(folder);
+    while (entry && (strcmp(entry->d_name, ".") == 0 ||
+                     strcmp(entry->d_name, "..") == 0));
+    if (!entry)
+        return NULL;
+    if (search->left == 0) {
+        search->covers->partial = true;
+        return NULL;
+    }
+    search->left--;
+    return entry;
 }
 
 /* NAME in FOLDER fits the first name of a pattern whose others are REST. */
@@ -313,11 +335,8 @@ static void expand(struct search *search, const char *folder,
         return;
     }
     entries = open_folder(search->workspace, folder);
-    for (; entries && search->left > 0 && (entry = readdir(entries));
-         search->left--)
-        if (strcmp(entry->d_name, ".") != 0 &&
-            strcmp(entry->d_name, "..") != 0 &&
-            glob_matches(str_from(name), str_from(entry->d_name)))
+    while (entries && (entry = next_entry(search, entries)))
+        if (glob_matches(str_from(name), str_from(entry->d_name)))
             found(search, folder, entry->d_name, pattern + n);
     if (entries)
         (void)closedir(entries); // was only read
@@ -331,6 +350,41 @@ static void expand_all(struct search *search, const char *folder,
     for (size_t i = 0; list && list[i]; i++)
         if ((strchr(list[i], '*') != NULL) == stars)
             expand(search, folder, list[i]);
+}
+
+/* Whether a folder NAME of a repository has nothing that git obeys in it, but
+   very much else. */
+static bool is_store(const char *name)
+{
+    static const char *const names[] = {"objects", "refs", "logs", "lfs",
+                                        "hooks"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Lists what git obeys in the folders of PATH and below: submodules have theirs
+   there, and submodules of those. */
+static void list_modules(struct search *search, const char *path,
+                         unsigned depth)
+{
+    char inner[SANDBOX_PATH];
+    DIR *folder = open_folder(search->workspace, path);
+    const struct dirent *entry;
+
+    if (folder)
+        paths_add(&search->covers->fixed, path);
+    while (folder && !is_full(search) && (entry = next_entry(search, folder)))
+        if (entry->d_type == DT_DIR && !is_store(entry->d_name) &&
+            join(path, entry->d_name, inner)) {
+            expand_all(search, inner, of_git, false);
+            if (depth > 0)
+                list_modules(search, inner, depth - 1);
+        }
+    if (folder)
+        (void)closedir(folder); // was only read
 }
 
 /* Opens the folder that file GIT of FOLDER names; -1: none. */
@@ -379,6 +433,7 @@ static bool follow(int workspace, const char *root, char out[SANDBOX_PATH])
 static void list_git(struct search *search, const char *root, bool stars)
 {
     char git[SANDBOX_PATH];
+    char modules[SANDBOX_PATH];
     struct stat status;
 
     if (!join(root, GIT, git) ||
@@ -394,6 +449,8 @@ static void list_git(struct search *search, const char *root, bool stars)
         fix(git, search->covers);
     }
     expand_all(search, git, of_git, stars);
+    if (stars && join(git, MODULES, modules))
+        list_modules(search, modules, MODULES_DEPTH);
     search->listed = NULL; // its name ends here
 }
 
@@ -421,6 +478,7 @@ void covers_list(int workspace, const struct sandbox *sandbox,
 
     paths_release(&covers->fixed);
     paths_release(&covers->closed);
+    covers->partial = false;
     // patterns with stars come last: code could use the entries up
     for (size_t i = 0; i < covers->roots.n; i++)
         list_root(&search, sandbox, covers->roots.list[i], false);

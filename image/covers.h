@@ -20,6 +20,8 @@ struct covers {
     struct paths closed; /* what must not change */
     const char *cut;     /* the limit by which repositories may be missing, as a
                             message has it; NULL: they are not */
+    bool partial;        /* the last list lacks some that patterns with stars
+                            fit, or submodules have, or is full */
 };
 
 /* Finds the repositories of the workspace WORKSPACE, a descriptor. Few folders

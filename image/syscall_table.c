@@ -189,7 +189,8 @@ static const int clocks[] = {
     SCMP_SYS(timerfd_settime64),
 };
 
-/* Waiting for events; asynchronous reading and writing of open files. */
+/* Waiting for events; asynchronous reading and writing of open files, which
+   nobody begins (few). */
 static const int waiting[] = {
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
@@ -210,7 +211,6 @@ static const int waiting[] = {
     SCMP_SYS(inotify_init1),
     SCMP_SYS(inotify_add_watch),
     SCMP_SYS(inotify_rm_watch),
-    SCMP_SYS(io_setup),
     SCMP_SYS(io_destroy),
     SCMP_SYS(io_submit),
     SCMP_SYS(io_cancel),
@@ -352,6 +352,12 @@ static const int shared[] = {
     SCMP_SYS(mq_notify),       SCMP_SYS(mq_getsetattr),
 };
 
+/* What the whole machine has few of: requests of asynchronous input and output,
+   which databases need (fs.aio-max-nr). Programs do without. */
+static const int few[] = {
+    SCMP_SYS(io_setup),
+};
+
 /* Mounts and namespaces. */
 static const int places[] = {
     SCMP_SYS(mount),         SCMP_SYS(umount),    SCMP_SYS(umount2),
@@ -410,7 +416,7 @@ const struct syscall_group syscall_groups[] = {
     GROUP(SYSCALL_CHANGES, changes),      GROUP(SYSCALL_NETWORK, network),
     GROUP(SYSCALL_REFUSED, others),       GROUP(SYSCALL_REFUSED, shared),
     GROUP(SYSCALL_REFUSED, places),       GROUP(SYSCALL_REFUSED, ways_around),
-    GROUP(SYSCALL_REFUSED, whole_system),
+    GROUP(SYSCALL_REFUSED, whole_system), GROUP(SYSCALL_REFUSED, few),
 };
 
 const size_t syscall_groups_n =

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 /* Names that one answer tells. */
 #define TOLD 10
 
@@ -105,6 +107,29 @@ void protected_open(struct protected *protected, const struct sandbox *sandbox,
                  protected->covers.cut);
     protected->covers.repository = true;
     look(protected, sandbox, &protected->known);
+    protected->partial = protected->covers.partial;
+    if (protected->partial)
+        log_line(log, LOG_INFO,
+                 "sandbox: the workspace has more entries or settings than are "
+                 "looked at: evaluated code can change some of those whose "
+                 "names have stars, or that submodules have");
+}
+
+/* Appends that from now on some files are not looked at. False: it is known, or
+   not so. */
+static bool tell_partial(struct protected *protected, struct buf *out)
+{
+    bool before = protected->partial;
+
+    protected->partial = protected->covers.partial;
+    if (before || !protected->partial)
+        return false;
+    buf_str(out,
+            STR("\nThe workspace has more entries or settings now than are "
+                "looked at: of new ones whose names have stars, such as "
+                "*.code-workspace, and of those of submodules, some are "
+                "neither told nor covered. Tell the user."));
+    return true;
 }
 
 bool protected_read(struct protected *protected, const struct sandbox *sandbox,
@@ -126,9 +151,10 @@ bool protected_read(struct protected *protected, const struct sandbox *sandbox,
             continue;
         if (n == 0)
             buf_str(out, STR("\nNew in the workspace since the last answer: "));
-        if (n < TOLD)
-            buf_printf(out, "%s%s", n > 0 ? ", " : "",
-                       strchr(now.list[i], ' ') + 1);
+        if (n > 0 && n < TOLD)
+            buf_str(out, STR(", "));
+        if (n < TOLD) // code may have chosen the name
+            utf8_append_visible(out, str_from(strchr(now.list[i], ' ') + 1));
         n++;
     }
     if (n > TOLD)
@@ -138,7 +164,7 @@ bool protected_read(struct protected *protected, const struct sandbox *sandbox,
                          "user, who should look at them first."));
     paths_release(&protected->known);
     protected->known = now;
-    return n > 0;
+    return tell_partial(protected, out) || n > 0;
 }
 
 void protected_release(struct protected *protected)

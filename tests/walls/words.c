@@ -288,6 +288,7 @@ static const struct word calls[] = {
     CALL(fanotify_init),
     CALL(fanotify_mark),
     CALL(inotify_init1),
+    CALL(io_setup),
     CALL(inotify_add_watch),
     CALL(quotactl),
     CALL(quotactl_fd),

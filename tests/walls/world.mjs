@@ -37,7 +37,8 @@ export class World {
         for (const name of ['hooks/pre-commit', 'hooks/doomed-sh',
             'hooks/doomed-sys', 'objects/none', 'refs/none',
             'worktrees/w/commondir', 'worktrees/w/gitdir',
-            'modules/m/hooks/pre-commit'])
+            'modules/m/hooks/pre-commit', 'modules/a/b/c/hooks/pre-commit',
+            'modules/a/b/c/modules/d/e/config', 'modules/a/b/c/config'])
             this.#write(`ws/.git/${name}`);
         for (const name of ['.mcp.json', '.claude/settings.json',
             '.vscode/tasks.json'])
