@@ -34,6 +34,11 @@
    its patience (LIMIT_ZYGOTE_BOOT_MS), with the last look. */
 #define END_MOST_MS 12000
 
+/* Milliseconds that a new image waits for its session before it does for nobody
+   what the first call would: where sessions are opened one behind the other,
+   that would hold up the next one. */
+#define WARM_AFTER_MS 5
+
 /* Walks through the family that must find nobody, one after the other, with a
    pause between them: one may miss those who have just changed parents. */
 #define QUIET 2
@@ -277,15 +282,18 @@ static NO_RETURN void become_image(const struct control_message *open,
 }
 
 /* In an image: waits for its session, or the end of its keeper. */
-static NO_RETURN void await_session(int socket, keeper_image *image)
+static NO_RETURN void await_session(int socket, struct keeper_manner manner)
 {
+    struct pollfd fd = {socket, POLLIN, 0};
     struct control_message open;
     int fds[CONTROL_FDS];
 
+    if (poll(&fd, 1, WARM_AFTER_MS) == 0)
+        manner.warm();
     if (control_await(socket, &open, fds) != ST_OK)
         _exit(0);
     (void)close(socket); // nothing more comes
-    become_image(&open, fds, image);
+    become_image(&open, fds, manner.image);
 }
 
 /* Where the sandbox is off, code may send any: only SIGCHLD is heard. */
@@ -338,8 +346,7 @@ void keeper_prepare(struct keeper_manner manner)
     if (pid == 0) {
         (void)close(pair[0]); // the keeper's end
         begin_image(manner);
-        manner.warm();
-        await_session(pair[1], manner.image);
+        await_session(pair[1], manner);
     }
     (void)close(pair[1]); // the image has it
     ready.image = pid > 0 ? pid : 0;

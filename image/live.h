@@ -15,7 +15,8 @@ void live_boot(char *name);
 void live_prepare(void);
 
 /* In an image whose session is yet to come: writes now what its first call will
-   write. */
+   write. In the zygote, once: finds out what the first call of each image would
+   find out. */
 void live_warm(void);
 
 /* Turns this fork of the zygote into a live image, which answers the calls that

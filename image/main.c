@@ -120,15 +120,16 @@ static bool confine(void)
 static struct keeper_manner manner = {
     .confine = confine, .warm = live_warm, .image = live_run};
 
-/* Forks a keeper. In it, 0; -1 with errno: there is none. */
-static pid_t fork_keeper(struct keepers *keepers)
+/* Forks a keeper. CURRENT: the rules were just looked at. In it, 0; -1 with
+   errno: there is none. */
+static pid_t fork_keeper(struct keepers *keepers, bool current)
 {
-    bool looked = !prepared.landlock.fresh; // else they are of the boot
+    bool looked = current || !prepared.landlock.fresh; // else of the boot
     pid_t pid = -1;
 
     errno = ENOMEM;
     if (keepers_reserve(keepers) &&
-        sandbox_renew(&sandbox, &places, &prepared) == ST_OK)
+        (current || sandbox_renew(&sandbox, &places, &prepared) == ST_OK))
         pid = fork();
     if (pid == 0) {
         (void)close(wake_pipe[0]); // the zygote's own
@@ -158,16 +159,21 @@ static NO_RETURN void await_session(int socket)
     keeper_run(&message, fds, manner);
 }
 
-/* Forks a keeper for the next session, unless there are too few. */
-static void keep_spare(struct keepers *keepers)
+/* Forks a keeper for the next session, unless there are too few. CURRENT: the
+   rules were just looked at. */
+static void keep_spare(struct keepers *keepers, bool current)
 {
+    static bool warm;
     int pair[2];
 
     if (spare.pid > 0 || keepers->n < SPARE_FROM ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return;
+    if (!warm)
+        live_warm(); // what the first call of each image would find out
+    warm = true;
     spare.socket = pair[0];
-    spare.pid = fork_keeper(keepers);
+    spare.pid = fork_keeper(keepers, current);
     if (spare.pid == 0) {
         (void)close(pair[0]); // the zygote's end
         await_session(pair[1]);
@@ -185,13 +191,13 @@ static void open_keeper(struct keepers *keepers,
                                      .serial = message->serial};
     static bool settled;
     // its image has the rules of the moment when it was forked
-    bool ready = spare.pid > 0 && sandbox_is_current(&prepared) &&
-                 control_send(spare.socket, message, fds) == ST_OK;
+    bool current = spare.pid > 0 && sandbox_is_current(&prepared);
+    bool ready = current && control_send(spare.socket, message, fds) == ST_OK;
     pid_t pid = spare.pid;
 
     forget_spare();
     if (!ready)
-        pid = fork_keeper(keepers);
+        pid = fork_keeper(keepers, false);
     if (pid == 0)
         keeper_run(message, fds, manner);
     failed.status = errno;
@@ -202,7 +208,7 @@ static void open_keeper(struct keepers *keepers,
     if (!settled)
         linux_let_code_go(); // that of the start
     settled = true;
-    keep_spare(keepers);
+    keep_spare(keepers, current);
 }
 
 /* Receives one message and does what it asks for. */

@@ -83,6 +83,7 @@ void image_life_open(struct supervisor *s, struct session *session)
     session->uncovered = s->zygote.uncovered;
     session_connect(session, ours);
     keeping_forget(&session->keeping);
+    session->keeping.frozen.changed = false; // its keeper is new: it has none
 }
 
 void image_life_lost(struct session *session, int64_t now)
@@ -150,8 +151,11 @@ void image_life_serve(struct supervisor *s, struct session *session,
     restore_send_held(session, now);
     // no code may run in a process that we could not kill
     if (session->image.pid > 0 && !session->image.unsettled &&
-        may_send(s, session) && session_send(session) != ST_OK)
-        image_life_lost(session, now);
+        may_send(s, session)) {
+        restore_keep_first(s, session, now);
+        if (session_send(session) != ST_OK)
+            image_life_lost(session, now);
+    }
     // the clock of the first call starts here
     if (stop_tend(session, ending_concerns(s, session->calls.first), now))
         image_life_lost(session, now);

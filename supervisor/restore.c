@@ -28,7 +28,8 @@
 /* Milliseconds without a call after which the first evaluation behind a copy
    is copied: one that comes sooner need not wait for the fork. Behind that one
    the copy is due at once, so that a death takes one evaluation more along at
-   most. */
+   most. The first copy of all comes in any case before a second evaluation, but
+   not beside the start of the next session. */
 #define QUIET_MS 20
 
 /* Milliseconds after which a failed copy is tried again. */
@@ -37,10 +38,7 @@
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
-    // with nothing to go back to, the first one is copied at once
-    bool waits =
-        session->keeping.checkpoints.newest && !session->keeping.changed;
-    int64_t due = waits ? now + QUIET_MS : now;
+    int64_t due = session->keeping.changed ? now : now + QUIET_MS;
 
     if (call->reads || call->apart)
         return;
@@ -67,6 +65,20 @@ void restore_keep(struct supervisor *s, struct session *session,
     // the keeper would end the process with which the copy compiles, an orphan
     session->keeping.held = true;
     restore_send_held(session, now);
+}
+
+void restore_keep_first(struct supervisor *s, struct session *session,
+                        int64_t now)
+{
+    const struct keeping *keeping = &session->keeping;
+    const struct call *next = call_queue_unsent(&session->calls);
+
+    // one that failed is tried again later
+    if (next && !next->ours && session->calls.sent == 0 && keeping->changed &&
+        !keeping->checkpoints.newest && !keeping->number &&
+        !session->image.dying && !s->ending.wanted &&
+        now >= keeping->rest_until && keeping->due_at - now <= QUIET_MS)
+        restore_keep(s, session, str_make("", 0), now);
 }
 
 void restore_send_held(struct session *session, int64_t now)

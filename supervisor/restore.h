@@ -34,6 +34,11 @@ void restore_note_call(struct session *session, const struct call *call,
 void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now);
 
+/* A call is to be sent: asks for the first checkpoint before it, if there is
+   none to which its death could lead back. */
+void restore_keep_first(struct supervisor *s, struct session *session,
+                        int64_t now);
+
 /* Sends what restore_keep has held back, if it need not wait any longer. */
 void restore_send_held(struct session *session, int64_t now);
 

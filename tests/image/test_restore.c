@@ -10,14 +10,15 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/state.h"
 #include "support/check.h"
 #include "support/imagehost.h"
 #include "wire/wire.h"
 
 #define KILL_MYSELF "(ext:system (format nil \"kill -9 ~d\" (ext:getpid)))"
 
-static void call_operation(uint64_t id, const char *operation, const char *name,
-                           int64_t back)
+static void run_operation(uint64_t id, const char *operation, const char *name,
+                          int64_t back)
 {
     struct buf frame;
 
@@ -41,7 +42,7 @@ static void wait_checkpoint(uint64_t id, int evaluation)
 
     (void)snprintf(wanted, sizeof wanted, ", after evaluation %d:", evaluation);
     for (int tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
-        call_operation(id, "list-sessions", NULL, 0);
+        run_operation(id, "list-sessions", NULL, 0);
         if (strstr(host_answer.p, wanted))
             return;
         host_turn(5);
@@ -95,6 +96,24 @@ static void restore_survives_death_after_death(void **state)
     host_expect(3, "*x*", "=> 7");
 }
 
+/* The first copy of all waits for a quiet moment, but not so long that an
+   evaluation could come before it. */
+static void restore_takes_the_first_copy_before_a_call(void **state)
+{
+    const struct keeping *keeping;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 7)", "=> *X*");
+    keeping = &host->sessions->keeping;
+    // nothing is asked for in the turn of the answer
+    assert_int_equal(keeping->number, 0);
+    assert_null(keeping->checkpoints.newest);
+    host_call(2, KILL_MYSELF);
+    host_wait(2);
+    host_expect_part("continues from the checkpoint after evaluation 1");
+    host_expect(3, "*x*", "=> 7");
+}
+
 /* The newest checkpoint is killed, too: an older one replaces the image. */
 static void restore_falls_back_to_older_ones(void **state)
 {
@@ -106,7 +125,7 @@ static void restore_falls_back_to_older_ones(void **state)
     wait_checkpoint(2, 1);
     host_expect(3, "(defvar *y* 2)", "=> *Y*");
     wait_checkpoint(4, 2);
-    call_operation(5, "list-sessions", NULL, 0);
+    run_operation(5, "list-sessions", NULL, 0);
     host_call(6, "(progn (ext:system \"pkill -9 -n mcp-sleeper -P $PPID\")"
                  " " KILL_MYSELF ")");
     host_wait(6);
@@ -131,7 +150,7 @@ static void restore_undoes_evaluations(void **state)
     wait_checkpoint(8, 4);
     host_expect(9, "(progn (make-package :p) (in-package :p))",
                 "=> #<\"P\" package>");
-    call_operation(10, "restore-session", NULL, 3);
+    run_operation(10, "restore-session", NULL, 3);
     host_expect_success();
     host_expect_part("Session main restored to the state after evaluation 2: "
                      "(defun f () :old)\nUndone:\n- evaluation 3: (defun f () "
@@ -139,7 +158,7 @@ static void restore_undoes_evaluations(void **state)
                      "- evaluation 5: ");
     host_expect(11, "(list (f) (gethash :k *h*) (package-name *package*))",
                 "=> (:OLD NIL \"COMMON-LISP-USER\")");
-    call_operation(12, "restore-session", NULL, 3); // everything
+    run_operation(12, "restore-session", NULL, 3); // everything
     host_expect_part("restored to its beginning");
     host_expect(13, "(fboundp 'f)", "=> NIL");
 }
@@ -164,11 +183,11 @@ static void restore_passes_over_reads(void **state)
     host_expect(3, "(setf *x* 2)", "=> 2");
     wait_checkpoint(4, 2);
     list_definitions(5, WIRE_READS);
-    call_operation(6, "restore-session", NULL, 1);
+    run_operation(6, "restore-session", NULL, 1);
     host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
                      "Undone:\n- evaluation 2: (setf *x* 2)\n");
     list_definitions(7, 0);
-    call_operation(8, "restore-session", NULL, 1);
+    run_operation(8, "restore-session", NULL, 1);
     host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
                      "Undone:\n- evaluation 2: list-definitions\n");
 }
@@ -177,15 +196,15 @@ static void restore_goes_to_named_ones(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    call_operation(2, "checkpoint-session", "good", 0);
+    run_operation(2, "checkpoint-session", "good", 0);
     assert_string_equal(host_answer.p, "Checkpoint \"good\" taken after "
                                        "evaluation 1: (defvar *x* 1)");
     host_expect(3, "(setf *x* 2)", "=> 2");
-    call_operation(4, "restore-session", "good", 0);
+    run_operation(4, "restore-session", "good", 0);
     host_expect_part("(checkpoint \"good\")\nUndone:\n- evaluation 2: (setf");
     host_expect(5, "*x*", "=> 1");
     host_expect(6, "(setf *x* 3)", "=> 3");
-    call_operation(7, "restore-session", "good", 0); // it still exists
+    run_operation(7, "restore-session", "good", 0); // it still exists
     host_expect(8, "*x*", "=> 1");
 }
 
@@ -195,10 +214,10 @@ static void restore_keeps_pasts_apart(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    call_operation(2, "checkpoint-session", "one", 0);
+    run_operation(2, "checkpoint-session", "one", 0);
     host_expect(3, "(setf *x* 2)", "=> 2");
-    call_operation(4, "checkpoint-session", "two", 0);
-    call_operation(5, "restore-session", "one", 0);
+    run_operation(4, "checkpoint-session", "two", 0);
+    run_operation(5, "restore-session", "one", 0);
     host_expect(6, "(setf *x* :other)", "=> :OTHER");
     wait_checkpoint(7, 2);
     host_expect_part("checkpoint \"two\" at ");
@@ -206,18 +225,18 @@ static void restore_keeps_pasts_apart(void **state)
     host_call(8, KILL_MYSELF);
     host_wait(8);
     host_expect(9, "*x*", "=> :OTHER");
-    call_operation(10, "restore-session", "two", 0);
+    run_operation(10, "restore-session", "two", 0);
     host_expect(11, "*x*", "=> 2");
 }
 
 static void restore_says_what_is_missing(void **state)
 {
     (void)state;
-    call_operation(1, "restore-session", NULL, 1);
+    run_operation(1, "restore-session", NULL, 1);
     assert_true(host_error);
     host_expect_part("[ERROR] ECL-MCP:NO-CHECKPOINT\nSession main has 0 "
                      "evaluations; there is no state 1 evaluations back.");
-    call_operation(2, "restore-session", "nope", 0);
+    run_operation(2, "restore-session", "nope", 0);
     host_expect_part("has no checkpoint named \"nope\"");
     host_expect(3, "(+ 1 1)", "=> 2");
 }
@@ -231,12 +250,12 @@ static void restore_keeps_a_bounded_number(void **state)
     host_expect(1, "(+ 1 1)", "=> 2");
     for (int i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
         (void)snprintf(name, sizeof name, "c%d", i);
-        call_operation(2, "checkpoint-session", name, 0);
+        run_operation(2, "checkpoint-session", name, 0);
         host_expect_success();
     }
-    call_operation(3, "restore-session", "c2", 0);
+    run_operation(3, "restore-session", "c2", 0);
     assert_true(host_error);
-    call_operation(4, "restore-session", "c3", 0);
+    run_operation(4, "restore-session", "c3", 0);
     host_expect_success();
 }
 
@@ -394,11 +413,11 @@ static void session_is_closed(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
-    call_operation(2, "close-session", NULL, 0);
+    run_operation(2, "close-session", NULL, 0);
     host_expect_part("Session main closed.");
     host_expect(3, "(boundp '*x*)", "=> NIL");
-    call_operation(4, "close-session", NULL, 0);
-    call_operation(5, "close-session", NULL, 0);
+    run_operation(4, "close-session", NULL, 0);
+    run_operation(5, "close-session", NULL, 0);
     host_expect_part("Session main not found");
 }
 
@@ -463,6 +482,7 @@ int main(int argc, char **argv)
         TEST(restore_brings_everything_back),
         TEST(restore_says_what_is_lost),
         TEST(restore_survives_death_after_death),
+        TEST(restore_takes_the_first_copy_before_a_call),
         TEST(restore_falls_back_to_older_ones),
         TEST(restore_undoes_evaluations),
         TEST(restore_passes_over_reads),

@@ -167,6 +167,48 @@ static void keeper_has_its_image_ready(void **state)
     host_wait_gone(image);
 }
 
+/* Pages that the system has made or copied for process PID so far. */
+static long pages_made(pid_t pid)
+{
+    char path[64];
+    char line[512] = "";
+    long made = 0;
+    FILE *file;
+    char *at;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    (void)fclose(file); // was only read
+    at = strrchr(line, ')');
+    assert_non_null(at);
+    // the state, the parent and so on: the 8th after the name
+    assert_int_equal(sscanf(at + 1, "%*s%*s%*s%*s%*s%*s%*s%ld", &made), 1);
+    return made;
+}
+
+/* When no session comes soon, it does what the first call would do: that one
+   finds the pages that it writes. */
+static void image_that_waits_gets_warm(void **state)
+{
+    enum { COLD = 80, WARM = 120 }; // pages
+    pid_t image;
+    long before;
+
+    (void)state;
+    host_expect(1, "(+ 1 2)", "=> 3");
+    open_session("one", 2);
+    image = wait_for_waiting(wait_for_spare());
+    for (int tries = 0; pages_made(image) < WARM; tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        host_turn(5);
+    }
+    before = pages_made(image);
+    open_session("two", 3);
+    assert_true(pages_made(image) - before < COLD);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -174,6 +216,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(keeper_waits_for_its_session),
         TEST(keeper_has_its_image_ready),
+        TEST(image_that_waits_gets_warm),
     };
 
     host_use(argc, argv);
