@@ -241,7 +241,7 @@ $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 # ----------------------------------------------------------- dependencies
 
 .PHONY: deps deps-demo deps-check
-deps: deps-check ## install the Debian packages that are missing
+deps: deps-check ## install all Debian packages for build and tests that are missing
 deps-demo:
 	$(Q)sh scripts/deps.sh demo
 deps-check:
@@ -267,12 +267,12 @@ jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
 .PHONY: demo
-demo: deps-demo ## show a real conversation, after installing what that needs
+demo: deps-demo ## install what is missing, build, and play a conversation with the server
 	+$(Q)$(MAKE) --no-print-directory $(jobs) all
 	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
 .PHONY: check check-suites tests $(SUITES:%=check-%) check-server-interpreted bench
-check: deps-check ## every test, after installing what they need
+check: deps-check ## install what the tests need, then run every test
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
 # Transcripts share a home. Once a library is in its cache, no transcript waits
@@ -287,7 +287,7 @@ $(LIBRARIES): | all
 
 TRIXIE_TARGET := check
 .PHONY: check-trixie
-check-trixie: ## every test in a Debian 13 of its own; as root (TRIXIE_TARGET=check)
+check-trixie: ## every test in a Debian 13 below build/trixie; as root (TRIXIE_TARGET=check)
 	$(Q)sh scripts/trixie.sh $(CURDIR)/build/trixie '$(TRIXIE_TARGET)'
 
 check-suites: all tests asan-tests $(LIBRARIES)
@@ -350,7 +350,7 @@ check-asan-module: asan-tests
 check-unit: $(UNIT) ## unit tests in C
 	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)
 
-check-oom: $(UNIT:%=%.oom) ## the same with every allocation failing in turn
+check-oom: $(UNIT:%=%.oom) ## unit tests, with every allocation failing in turn
 	$(suite) oom sh scripts/cmocka.sh oom $(UNIT:%=%.oom)
 
 # One build for all suites; after `all`, because it uses that image.
@@ -359,7 +359,7 @@ asan-tests: all
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
 .PHONY: check-asan
-check-asan: check-asan-unit check-asan-server check-asan-native check-asan-shared check-asan-module check-fuzz-corpus ## much of this under the address and other sanitizers
+check-asan: check-asan-unit check-asan-server check-asan-native check-asan-shared check-asan-module check-fuzz-corpus ## unit tests, corpus and transcripts under the sanitizers
 
 check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
@@ -381,7 +381,7 @@ check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, under sanitizer
 	  $(FUZZERS:$(BUILD)/%=build/asan/%)
 
 .PHONY: fuzz
-fuzz: ## look for new inputs, SECONDS=60 for each parser
+fuzz: ## search for new inputs, SECONDS=60 for each parser
 	+$(Q)$(MAKE) --no-print-directory PROFILE=fuzz fuzz-run
 
 .PHONY: fuzz-run
@@ -393,7 +393,7 @@ fuzz-run: $(FUZZERS)
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
 .PHONY: soak
-soak: all ## EVALUATIONS=2000 random ones under random kills, against a model
+soak: all ## EVALUATIONS=2000 random evaluations under random kills, against a model
 	$(Q)EVALUATIONS='$(EVALUATIONS)' node tests/soak/soak.mjs $(SEED)
 
 check-shared: all ## several servers that share Lisp images
@@ -403,7 +403,7 @@ check-asan-shared: asan-tests
 	$(suite) asan-shared node tests/shared/run.mjs --suite asan-shared \
 	  --program $(CURDIR)/build/asan/ecl-mcp
 
-check-hostile: all ## evaluations that have broken other servers
+check-hostile: all ## evaluations that broke other servers
 	$(suite) hostile node tests/hostile/run.mjs
 
 ATTEMPT := $(BUILD)/attempt
@@ -449,7 +449,7 @@ $(OBJ)/lisp/thread_env.so: image/thread_env.c
 	$(Q)$(CC) $(OUR_CFLAGS) -D_GNU_SOURCE -fPIC -shared $(ECL_CFLAGS) -o $@ $<
 
 check-lisp-native: export SUITE_SECONDS ?= 900
-check-lisp-native: all $(OBJ)/lisp/tools.sexp $(OBJ)/lisp/thread_env.so ## the same with native code at once
+check-lisp-native: all $(OBJ)/lisp/tools.sexp $(OBJ)/lisp/thread_env.so ## the Lisp library, with functions native at once
 	$(suite) lisp-native env ECL_MCP_NATIVE=now LD_PRELOAD=$(abspath $(OBJ))/lisp/thread_env.so \
 	  ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ $(OBJ)/lisp/tools.sexp
 
@@ -462,10 +462,10 @@ check-window: all ## mouse, menus, fonts and frames in an Emacs with windows, if
 	$(suite) window node tests/window/run.mjs
 
 .PHONY: window-emacs
-window-emacs: ## unpack an Emacs with windows for check-window below build/x11
+window-emacs: ## unpack an Emacs with windows below build/x11, for check-window
 	$(Q)sh scripts/window-emacs.sh
 
-check-elisp: all ## the elisp in Emacs, in batch; ELISP_TESTS=REGEXP for some
+check-elisp: all ## the elisp in Emacs, in batch; ELISP_TESTS=REGEXP selects tests
 	$(suite) elisp sh tests/elisp/run.sh $(BUILD)
 
 check-install: all ## install, use what is installed, uninstall
@@ -479,7 +479,7 @@ check-server check-server-interpreted check-asan-server: export SUITE_SECONDS ?=
 check-server: all $(LIBRARIES) $(WITHOUT) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
-check-server-interpreted: all $(LIBRARIES) $(WITHOUT) ## the same while functions stay interpreted
+check-server-interpreted: all $(LIBRARIES) $(WITHOUT) ## transcripts, while functions stay interpreted
 	$(suite) server-interpreted node tests/server/run.mjs \
 	  --program '$(CURDIR)/$(SERVER) --native off'
 
@@ -506,7 +506,7 @@ $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 $(BUILD)/bench-floor: $(call objects,tests/bench/floor.c)
 	$(link) $(LIBS)
 
-bench: all $(BUILD)/bench $(BUILD)/bench-echo $(BUILD)/bench-floor ## speed and memory against references; PART=growth: only a part
+bench: all $(BUILD)/bench $(BUILD)/bench-echo $(BUILD)/bench-floor ## speed and memory against references; PART=growth for a part of it
 	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home
 	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo $(BUILD)/bench-floor tests/bench/client.mjs tests/bench/turns.mjs tests/bench/speed.lisp $(PART)
 	$(if $(PART),,$(Q)emacs -Q --batch -L $(BUILD)/elisp -l tests/bench/emacs.el $(BUILD))
@@ -527,7 +527,7 @@ lint: deps-check ## all checks of the sources below, and clang's warnings
 
 lint-clang: $(call objects,$(C_SRC))
 
-tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy on what has changed
+tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy on files that have changed
 
 $(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
 	$(call say,TIDY,$<)
@@ -536,7 +536,7 @@ $(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
 	@touch $@
 
 # Other versions break lines in other places.
-format-check: ## clang-format 14 changes nothing
+format-check: ## clang-format 14 would change nothing
 	$(Q)case $$(clang-format --version) in \
 	*'version 14.'*) clang-format --dry-run --Werror $(C_FILES) ;; \
 	*) echo 'format-check: skipped, this is not clang-format 14' ;; \
@@ -590,7 +590,7 @@ info_dir = { [ -n '$(DESTDIR)' ] || ! command -v install-info >/dev/null || \
   install-info $(1) --info-dir='$(INFO_DIR)' '$(INFO_DIR)/ecl-mcp.info'; }
 
 .PHONY: install install-emacs uninstall
-install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (/usr/local)
+install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (default: /usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
 	  '$(DOC)/docs/adr' '$(DOC)/docs/images'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
@@ -607,7 +607,7 @@ install-emacs: module elisp info
 	[ ! -e $(INFO) ] || { install -d '$(INFO_DIR)' && \
 	  install -m 644 $(INFO) '$(INFO_DIR)/' && $(call info_dir,); }
 
-uninstall: ## remove what install has installed
+uninstall: ## remove what install installed, with the same DESTDIR and PREFIX
 	[ ! -e '$(INFO_DIR)/ecl-mcp.info' ] || $(call info_dir,--delete)
 	rm -f '$(INFO_DIR)/ecl-mcp.info'
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
@@ -626,5 +626,5 @@ clean: ## remove everything that was built
 	rm -rf build compile_commands.json
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' \
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-24s %s\n", $$1, $$2 }' \
 	  Makefile

@@ -232,7 +232,7 @@
     (ecl-mcp-review--draw-unit unit)))
 
 (defun ecl-mcp-review-split ()
-  "Divide the hunk at point into its changes, to decide about each."
+  "Divide the hunk at point into its changes, to decide on each."
   (interactive)
   (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
     (unless (ecl-mcp-hunk-divisible-p unit)

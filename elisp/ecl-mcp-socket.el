@@ -409,7 +409,7 @@ If another Emacs has the socket, wait until it is free."
 ;;;###autoload
 (defun ecl-mcp-take-socket ()
   "Let servers that connect from now on ask this Emacs, not another one.
-Those that are connected to the other Emacs go on asking that one."
+Those that are connected to the other Emacs continue to ask that one."
   (interactive)
   (unless (bound-and-true-p ecl-mcp-global-mode)
     (ecl-mcp-global-mode))

@@ -218,7 +218,7 @@ evaluations make of them."
              name)))
 
 (defun ecl-mcp-trace-none ()
-  "Follow no function any longer."
+  "Stop following functions."
   (interactive)
   (ecl-mcp-trace--follow nil)
   (message "ecl-mcp: No function is followed"))

@@ -78,7 +78,7 @@ static int open_one(int parent, const char *name, int flags,
 
     if (found.fixed)
         report_line(report, LOG_WARN, "audit",
-                    "%s had the mode %04o, which has been set right. The user "
+                    "%s had the mode %04o, which has been corrected. The user "
                     "or evaluated code had changed it; tell the user.",
                     what, (unsigned)found.was);
     errno = error;

@@ -52,15 +52,16 @@ static void report_fixed(const struct source *s, const char *what,
         s->policy->no_allow = true;
         report_line(s->report, LOG_WARN, "policy",
                     "%s could be written by other users: its mode was %04o and "
-                    "has been set right. Until the next start, the rules in "
+                    "has been corrected. Until the next start, the rules in "
                     "%s that allow do not hold. Tell the user to check them.",
                     what, (unsigned)found->was, s->name);
     } else {
-        report_line(s->report, LOG_WARN, "policy",
-                    "%s could not be used: its mode was %04o and has been set "
-                    "right. The user or evaluated code had changed it; tell "
-                    "the user.",
-                    what, (unsigned)found->was);
+        report_line(
+            s->report, LOG_WARN, "policy",
+            "%s could not be used: its mode was %04o and has been corrected. "
+            "The user or evaluated code had changed it; tell "
+            "the user.",
+            what, (unsigned)found->was);
     }
 }
 

@@ -104,8 +104,8 @@ BEFORE has records, each with its value before."
                        collect (symbol-label (named-variable (car record))))))
     (when names
       (add-warning (format nil "STYLE-WARNING: Set only for this call: ~{~a~^, ~}. ~
-                                The frame is of compiled code, which does not ~
-                                see it." names)
+                                The frame belongs to compiled code, which does ~
+                                not see the change." names)
                    evaluation))))
 
 ;;; Backtraces show variables without their packages, so code may name them so

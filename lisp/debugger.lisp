@@ -137,7 +137,8 @@ why there is none; NIL where nobody expects one. Also runs in copies of it."
         ((typep condition 'storage-condition)
          "; Not frozen: there was no room left to make a copy.")
         ((not (admit-thread-error))
-         (format nil "; Not frozen: ~r errors of threads have been frozen since the last answer." +frozen-errors-kept+))
+         (format nil "; Not frozen: ~r errors of threads have been frozen since ~
+                      the last answer." +frozen-errors-kept+))
         (t
          (let ((evaluation (thread-evaluation condition))
                (of (evaluation-number)))
@@ -246,10 +247,11 @@ longer, or is being copied."
                              (declare (ignore inner))
                              (error 'not-frozen
                                     :problem (format nil "This is an error of ~
-                                                          a thread, which cannot ~
-                                                          go on without the ~
-                                                          others: its stack can ~
-                                                          only be looked at.")))
+                                                          a thread, which ~
+                                                          cannot continue ~
+                                                          without the others: ~
+                                                          you can only look at ~
+                                                          its stack.")))
                            evaluation)
            (take-way restart frame code evaluation))))))
 

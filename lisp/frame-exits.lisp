@@ -34,22 +34,22 @@ NIL stands for the innermost one."
                      (frame-numbered number evaluation)
                      (find-if #'frame-index frames))))
       (cond ((null frames)
-             (refuse-exit "has nothing to leave: RETRY-FORM and RETURN-FORM are ~
-                           for the form, and calls that replay-evaluation ~
-                           traces can be left"))
+             (refuse-exit "has no call to leave: use RETRY-FORM or RETURN-FORM ~
+                           for the form; calls that replay-evaluation traces ~
+                           can be left"))
             ((and (null frame) (< number before))
-             (refuse-exit "is ~d, a call that only the error knows; ~d is the ~
+             (refuse-exit "is ~d, a call without a frame of its own; ~d is the ~
                            call that made it" number before))
             ((null frame)
-             (refuse-exit "is ~d, the form: RETRY-FORM and RETURN-FORM are for ~
+             (refuse-exit "is ~d, the form: use RETRY-FORM or RETURN-FORM for ~
                            it" number))
             ((null (frame-index frame))
-             (refuse-exit "means a call that is yet to be made: CONTINUE, ~
-                           CALL-WITH and USE-VALUE are for it"))
+             (refuse-exit "names a call that has not been made yet: use ~
+                           CONTINUE, CALL-WITH or USE-VALUE"))
             (t
              (let ((problem (exit-problem (frame-index frame))))
                (when problem
-                 (refuse-exit "means a call that cannot be left: ~a" problem)))
+                 (refuse-exit "names a call that cannot be left: ~a" problem)))
              frame)))))
 
 ;;; The call of a frame once more
@@ -107,7 +107,7 @@ are now, or else what its caller seems to have passed."
                                          (length (frame-arguments frame)))))
                (frame-arguments frame))
               (t
-               (refuse-exit "means a call whose arguments are not known: ~
+               (refuse-exit "names a call whose arguments are not known: ~
                              give them with code")))))))
 
 (defun function-of-call (frame)
@@ -122,11 +122,11 @@ are now, or else what its caller seems to have passed."
                                     (special-operator-p name))))
                       (fdefinition name))))
     (cond ((one-of-methods-p function name)
-           (refuse-exit "means a native method of ~a, and not which one: make ~
-                         the call of its caller once more" name))
+           (refuse-exit "names a native method of ~a, but which one is ~
+                         unknown: restart the frame of its caller" name))
           ((not (functionp function))
            (or global
-               (refuse-exit "means a call of a function that is not known")))
+               (refuse-exit "names a call of an unknown function")))
           ((and global
                 (interpreted-p global)
                 (eq (function-code global) function))

@@ -136,8 +136,8 @@ many."
     (when (and evaluation (evaluation-open evaluation))
       (add-warning
        (format nil "STYLE-WARNING: Structure ~a was redefined with other slots. ~
-                    Instances made before are no longer of its type: make them ~
-                    anew.~@[ Redefine what includes it: ~{~a~^, ~}.~]"
+                    Instances made before are no longer of its type: create ~
+                    them again.~@[ Redefine what includes it: ~{~a~^, ~}.~]"
                (symbol-label name) (mapcar #'symbol-label users))
        evaluation))))
 
@@ -366,14 +366,14 @@ with the line of the form in it. Line 1 of code goes without saying."
   "Returns the line that says which form of the code failed, or NIL when the
 only form failed and is not in a file.
 
-It is one of \"In form 2 of the code; the forms before it stand.\", \"In form 1
-of the code; the forms after it were not evaluated.\", \"In form 2 of the code;
-the forms before it stand, those after it were not evaluated.\""
+It is one of \"In form 2 of the code; the forms before it took effect.\", \"In
+form 1 of the code; the forms after it were not evaluated.\", \"In form 2 of the code;
+the forms before it took effect, those after it were not evaluated.\""
   (let ((number (evaluation-form-number evaluation))
         (more (more-forms-p evaluation))
         (source (code-label evaluation)))
     (cond ((> number 1)
-           (format nil "In form ~d of ~a; the forms before it stand~
+           (format nil "In form ~d of ~a; the forms before it took effect~
                         ~:[.~;, those after it were not evaluated.~]"
                    number source more))
           ((and (= number 1) more)

@@ -118,8 +118,8 @@ kept if FRAMES is true."
                                        :stopped (frozen-stopped frozen))
                (relay text failed nil nil))))
           (t
-           (format nil "~a~@[~%; Error ~d is still frozen: other tools mean it ~
-                        without a number.~]"
+           (format nil "~a~@[~%; Error ~d is still frozen: other tools use it ~
+                        when no number is given.~]"
                    (if *last-error*
                        (describe-record *last-error* frames)
                        (format nil "No error: the last evaluation succeeded, or ~

@@ -297,7 +297,7 @@ have checked nothing or not run."
       (let ((left (count nil (test-run-outcomes run))))
         (when (plusp left)
           (format stream "~&NOT RUN: ~d test~:p, from ~a on, because the time ~
-                          of the call is over.~%"
+                          limit of the call was reached.~%"
                   left
                   (test-case-label
                    (aref (test-run-tests run)

@@ -83,7 +83,7 @@ A thread keeps its number."
                                (setf functions (running-functions)
                                      known t)))
     (cond ((not (answered-p (lambda () known)))
-           (format nil "It does not say what it runs within ~d s: it is in ~
+           (format nil "It has not reported within ~d s what it runs: it is in ~
                         foreign code, or accepts no interrupts."
                    +thread-seconds+))
           ((null functions) "It runs a function without a name.")

@@ -4,8 +4,9 @@
 
 const char instructions_text[] =
     "Common Lisp REPL: evaluate, inspect, compile, test, load and edit Lisp "
-    "code in a live, persistent image (ECL) that cannot be lost. Definitions, "
-    "packages and loaded systems stay from call to call, whatever an "
+    "code in a live, persistent image (ECL) that survives crashes. "
+    "Definitions, "
+    "packages and loaded systems persist from call to call, whatever an "
     "evaluation does.\n"
     "\n"
     "- evaluate-lisp runs one or more forms. Work as in a REPL: define a "
@@ -15,7 +16,7 @@ const char instructions_text[] =
     "- An answer has the sections [stdout], [stderr] and [warnings] unless "
     "they are empty, then \"=> value\" for each value. A failure starts "
     "with [ERROR] and the class of the condition; definitions made before "
-    "it remain; describe-last-error tells more.\n"
+    "it remain; describe-last-error shows more.\n"
     "- Look up, do not guess: describe-symbol, apropos-search, "
     "function-arglist, class-info, find-methods, who-calls, inspect-value, "
     "macroexpand-form; list-definitions shows what you defined.\n"
@@ -33,7 +34,7 @@ const char instructions_text[] =
     "- An evaluation is stopped after 30 s; timeout or configure-limits "
     "changes that. Long output is shortened in the middle; read-output "
     "returns any part, by the id in the answer.\n"
-    "- Evaluated code cannot ask anybody: standard input is empty, and the "
+    "- Evaluated code cannot ask for input: standard input is empty, and the "
     "debugger reports instead of waiting. A sandbox may refuse access to "
     "the network, and writing outside the workspace; the answer then says "
     "so.";

@@ -220,7 +220,7 @@
     ;; what cannot be left; the form, and no frame, mean the form
     (test-debugger-go "0: (+")
     (test-debugger-keys "r")
-    (should (string-match-p "only the error knows; 1 is the call that made it"
+    (should (string-match-p "without a frame of its own; 1 is the call that made it"
                             (concat (test-debugger-text)
                                     (with-current-buffer (messages-buffer)
                                       (buffer-string)))))

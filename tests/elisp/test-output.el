@@ -31,7 +31,7 @@
           (ecl-mcp-output--show
            "*ecl-mcp test*"
            (format "X [function]\nDefined in: %s:2 (defun), 4 (defmethod), this session
-In form 2 of %s, line 3; the forms before it stand." file file))
+In form 2 of %s, line 3; the forms before it took effect." file file))
           (dotimes (_ 3)
             (next-error)
             (with-current-buffer (window-buffer)

@@ -80,7 +80,7 @@ In function CAR, …CONS
 …")
     ("(defun kept () 1) (car 1)"
      "…
-In form 2 of the code; the forms before it stand.
+In form 2 of the code; the forms before it took effect.
 
 [Backtrace]…")
     ("(car 1) (defun not-defined () 1)"
@@ -89,18 +89,18 @@ In form 1 of the code; the forms after it were not evaluated.
 …")
     ("1 (car 1) 2"
      "…
-In form 2 of the code; the forms before it stand, those after it were not evaluated.
+In form 2 of the code; the forms before it took effect, those after it were not evaluated.
 …")
     ("1
 
 2 (car 1)"
      "…
-In form 3 of the code, line 3; the forms before it stand.
+In form 3 of the code, line 3; the forms before it took effect.
 …")
     ("1 (list"
      "[ERROR] END-OF-FILE
 unbalanced: 1 unclosed parenthesis, the form starting at line 1
-In form 2 of the code; the forms before it stand.
+In form 2 of the code; the forms before it took effect.
 …"))
   (values-of
     ("(list (kept) (fboundp 'not-defined))" "=> (1 NIL)")))

@@ -53,7 +53,7 @@ another |#
 (defvar *after* t)"
      "[ERROR] UNDEFINED-FUNCTION
 …
-In form 3 of …load/code.lisp, line 8; the forms before it stand, those after it were not evaluated.
+In form 3 of …load/code.lisp, line 8; the forms before it took effect, those after it were not evaluated.
 
 [Backtrace]
 …" t)
@@ -65,7 +65,7 @@ In form 1 of …load/code.lisp, line 1.
 
 (+ 1" "[ERROR] END-OF-FILE
 unbalanced: 1 unclosed parenthesis, the form starting at line 3
-In form 2 of …load/code.lisp, line 3; the forms before it stand.
+In form 2 of …load/code.lisp, line 3; the forms before it took effect.
 …" t)
     ("(nopackage:x)" "[ERROR] …
 Line 1, column …

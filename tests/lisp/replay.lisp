@@ -43,7 +43,7 @@
   (dolist (name '("return-from-frame" ":restart-frame"))
     (handler-case (ecl-mcp::way-on name nil nil (ecl-mcp::make-evaluation))
       (ecl-mcp:argument-error (condition)
-        (is (search "has nothing to leave" (princ-to-string condition)))
+        (is (search "has no call to leave" (princ-to-string condition)))
         (is (search "replay-evaluation" (princ-to-string condition))))
       (:no-error (&rest values) (fail "~s" values)))))
 

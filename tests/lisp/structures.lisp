@@ -7,8 +7,7 @@
   "Returns the warning that the structure NAME, which USERS include, has got other
 slots."
   (format nil "STYLE-WARNING: Structure ~a was redefined with other slots. ~
-               Instances made before are no longer of its type: make them ~
-               anew.~@[ Redefine what includes it: ~{~a~^, ~}.~]" name users))
+               Instances made before are no longer of its type: create them again.~@[ Redefine what includes it: ~{~a~^, ~}.~]" name users))
 
 (session-test redefined-structures
   (answer "(defstruct pt x y) (defvar *old* (make-pt :x 1 :y 2))")

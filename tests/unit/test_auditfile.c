@@ -219,7 +219,7 @@ static void auditfile_sets_modes_right(void **state)
     } cases[] = {
         {"chmod 770 .local/state/ecl-mcp/audit",
          "audit: ~/.local/state/ecl-mcp/audit had the mode 0770, which has "
-         "been set right. The user or evaluated code had changed it; tell the "
+         "been corrected. The user or evaluated code had changed it; tell the "
          "user.\n"},
         {"chmod 777 .local/state/ecl-mcp",
          "audit: ~/.local/state/ecl-mcp had the mode 0777, …"},
