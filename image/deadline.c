@@ -5,27 +5,21 @@
 #include <signal.h>
 #include <time.h>
 
+#include "image/linux.h"
+
 /* When most of it is over, in ms; 0: never. The supervisor counts from the
    moment at which it sends the call, so its end may come earlier than ours; who
    stops a call by hand rarely does it just before. */
 static volatile int64_t over_at;
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void deadline_begin(int64_t timeout_ms)
 {
-    over_at = timeout_ms > 0 ? now_ms() + timeout_ms - timeout_ms / 4 : 0;
+    over_at = timeout_ms > 0 ? linux_now_ms() + timeout_ms - timeout_ms / 4 : 0;
 }
 
 bool deadline_is_over(void)
 {
-    return over_at > 0 && now_ms() >= over_at;
+    return over_at > 0 && linux_now_ms() >= over_at;
 }
 
 void deadline_interrupt_after(int64_t ms)

@@ -2,6 +2,7 @@
 /* begin.c: see begin.h. */
 #include "supervisor/begin.h"
 
+#include "image/linux.h"
 #include "supervisor/adopted.h"
 
 void begin(struct supervisor *s, int64_t now_ms)
@@ -26,5 +27,5 @@ void begin(struct supervisor *s, int64_t now_ms)
         &s->protected, sandbox,
         s->places.refused[SANDBOX_ROOT] ? "" : s->places.writable[SANDBOX_ROOT],
         &s->config.log);
-    temporary_clean(&s->temporary, temporary_now());
+    temporary_clean(&s->temporary, linux_now_ms());
 }

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "image/linux.h"
 
 /* Entries between two looks at the clock. */
 #define ENTRIES_PER_LOOK 64
@@ -30,13 +31,9 @@ struct removal {
 
 static bool is_late(struct removal *removal)
 {
-    struct timespec now;
-
     if (removal->entries++ % ENTRIES_PER_LOOK != 0 || removal->late)
         return removal->late;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
-    removal->late =
-        (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 >= removal->until;
+    removal->late = linux_now_ms() >= removal->until;
     return removal->late;
 }
 

@@ -527,7 +527,7 @@ void supervisor_free(struct supervisor *supervisor)
     enders[n] = zygote_release(&supervisor->zygote);
     n += enders[n] > 0;
     adopted_await(supervisor, enders, n);
-    temporary_close(&supervisor->temporary, temporary_now());
+    temporary_close(&supervisor->temporary, linux_now_ms());
     outputs_release(&supervisor->outputs);
     protected_release(&supervisor->protected);
     while (supervisor->fronts) {

@@ -15,7 +15,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -40,14 +39,6 @@
 
 /* The sweeper runs while Lisp boots and must not slow that down. */
 #define SWEEPER_NICE 10
-
-int64_t temporary_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void close_fd(int *fd)
 {
@@ -238,7 +229,7 @@ void temporary_sweep(int parent, int64_t until_ms)
     DIR *folder = open_names(parent);
     const struct dirent *entry;
 
-    while (folder && temporary_now() < until_ms && (entry = readdir(folder)))
+    while (folder && linux_now_ms() < until_ms && (entry = readdir(folder)))
         if (is_random(entry->d_name))
             sweep_folder(parent, entry->d_name, until_ms);
         else
@@ -259,7 +250,7 @@ static void sweep_alone(int base, int64_t until_ms)
 
     put_common(start, "-");
     n = strlen(start);
-    while (folder && temporary_now() < until_ms && (entry = readdir(folder))) {
+    while (folder && linux_now_ms() < until_ms && (entry = readdir(folder))) {
         const char *name = entry->d_name;
         int parent = strncmp(name, start, n) == 0 && is_random(name + n)
                          ? open_own(base, name, &status)

@@ -39,12 +39,9 @@ struct temporary {
    folder can be made, the path is empty, and LOG says why. */
 void temporary_open(struct temporary *temporary, const struct log *log);
 
-/* The time for the functions below: monotonic, in milliseconds. */
-int64_t temporary_now(void);
-
 /* Starts to remove what others have left there, if there is any, until
-   LIMIT_TEMPORARY_SWEEP_MS after NOW_MS. Does nothing to one that is all
-   zeros. */
+   LIMIT_TEMPORARY_SWEEP_MS after NOW_MS, as linux_now_ms has it. Does nothing
+   to one that is all zeros. */
 void temporary_clean(struct temporary *temporary, int64_t now_ms);
 
 /* Whether process PID, which has ended, was started here. */

@@ -4,7 +4,7 @@
 // its own: what has run twice has two, and what was answered with its value one.
 import fs from 'node:fs';
 import path from 'node:path';
-import { Peer, kill } from '../support/peer.mjs';
+import { Peer, kill, poll } from '../support/peer.mjs';
 import { Random } from '../soak/random.mjs';
 
 const KILLS = 200;
@@ -66,6 +66,19 @@ class Calls {
         return ids.filter(id => !this.answers.has(id));
     }
 
+    // Makes calls of CODE until one is answered with its value: while what makes
+    // images starts again, they are refused. Resolves with the number of the last.
+    async settle(code) {
+        const end = performance.now() + 1000 * PATIENCE;
+        for (;;) {
+            const id = this.call(code);
+            await this.missing([id]);
+            if (this.valued(id) || performance.now() > end)
+                return id;
+            await new Promise(done => setTimeout(done, 50));
+        }
+    }
+
     async begin() {
         const id = 'init';
         this.send({ id, method: 'initialize', params: {
@@ -103,10 +116,23 @@ class Calls {
     }
 }
 
-// Makes a few calls at once, and kills a process of the server meanwhile.
-// Returns how many were killed, and what went wrong.
+// Resolves with the processes of the server beside the front, as soon as there are
+// any: while what makes images starts again, there are none for some time.
+async function victims(calls) {
+    const front = calls.peer.front();
+
+    return await poll(() => {
+        const others = calls.peer.look().filter(p => p.pid !== front);
+        return others.length || calls.peer.closed ? others : null;
+    }, PATIENCE) ?? [];
+}
+
+// Makes a few calls at once, and kills a process of the server meanwhile. Returns
+// what went wrong, or ''.
 async function round(calls, random) {
     const ids = [];
+    if (random.below(4) > 0) // else it may be killed while it starts
+        await calls.settle(CALLS[0]);
     for (let n = 1 + random.below(3); n > 0; n--)
         ids.push(calls.call(random.of(CALLS),
             random.below(4) === 0 ? 'b' : undefined));
@@ -114,15 +140,12 @@ async function round(calls, random) {
     await new Promise(done => setImmediate(done)); // the calls are on their way
     while (performance.now() < end)
         continue;
-    const front = calls.peer.front();
-    const others = calls.peer.look().filter(p => p.pid !== front);
-    if (others.length)
-        kill(random.of(others).pid, 'KILL');
+    const others = await victims(calls);
+    if (!others.length)
+        return `no process to kill in ${PATIENCE} s`;
+    kill(random.of(others).pid, 'KILL');
     const missing = await calls.missing(ids);
-    return {
-        kills: others.length ? 1 : 0,
-        fault: missing.length ? `no answer to call ${missing.join(', ')}` : ''
-    };
+    return missing.length ? `no answer to call ${missing.join(', ')}` : '';
 }
 
 // Prints and returns whether all is well, on the program and in the folders of
@@ -131,25 +154,12 @@ export async function once(player, seed = 1) {
     const random = new Random(seed);
     const calls = new Calls(player);
     let fault = '';
-    let kills = 0;
 
     await calls.begin();
-    for (let n = 0; n < KILLS && !fault; n++) {
-        const done = await round(calls, random);
-        kills += done.kills;
-        fault = done.fault;
-    }
-    // while what makes images starts again, there is none
-    if (!fault && kills < 5)
-        fault = `only ${kills} processes were found and killed`;
+    for (let n = 0; n < KILLS && !fault; n++)
+        fault = await round(calls, random);
     // the control: what runs twice is seen, as soon as there is an image again
-    const end = performance.now() + 1000 * PATIENCE;
-    let twice;
-    do {
-        twice = calls.call(n => `(progn ${run(n)} ${run(n)} ${n})`);
-        await calls.missing([twice]);
-        await new Promise(done => setTimeout(done, 50));
-    } while (!calls.valued(twice) && performance.now() < end);
+    const twice = await calls.settle(n => `(progn ${run(n)} ${run(n)} ${n})`);
     const faults = Array.from({ length: calls.made }, (_, i) => i + 1)
         .filter(id => calls.fault(id));
     if (!fault && faults.join() !== String(twice))
@@ -158,6 +168,6 @@ export async function once(player, seed = 1) {
     await calls.end();
     fault ||= calls.peer.faults.join('\n');
     console.log(fault ? `FAIL each call runs once\n    ${fault}`
-        : `ok   each of ${calls.made} calls runs once, with ${kills} kills`);
+        : `ok   each of ${calls.made} calls runs once, with ${KILLS} kills`);
     return !fault;
 }

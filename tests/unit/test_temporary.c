@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/linux.h"
 #include "supervisor/removal.h"
 #include "supervisor/temporary.h"
 #include "support/check.h"
@@ -59,7 +60,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     folder_run("chmod -R u+rwX .");
     folder_remove();
     return unsetenv("TMPDIR");
@@ -135,7 +136,7 @@ static void temporary_folder_is_private(void **state)
     (void)snprintf(outer, sizeof outer, "%s/..", temporary.path);
     assert_int_equal(stat(outer, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
     // what others could enter is closed to them, not used as it is
     assert_int_equal(chmod(common, 0777), 0);
@@ -161,12 +162,12 @@ static void temporary_folder_is_not_where_others_say(void **state)
         assert_int_equal(temporary.path[strlen(common)], '-');
         leave_behind("touch left");
         folder_run("test $(ls base | wc -l) = 3");
-        temporary_clean(&temporary, temporary_now());
+        temporary_clean(&temporary, linux_now_ms());
         assert_int_equal(waitpid(temporary.sweeper, NULL, 0),
                          temporary.sweeper);
         assert_true(temporary_note_exit(&temporary, temporary.sweeper));
         folder_run("test $(ls base | wc -l) = 2");
-        temporary_close(&temporary, temporary_now());
+        temporary_close(&temporary, linux_now_ms());
         folder_run("cd base && test -z \"$(ls ../home | grep -v kept)\" && "
                    "test $(ls | wc -l) = 1 && rm ecl-mcp-*");
     }
@@ -181,7 +182,7 @@ static void temporary_folder_needs_a_folder_to_be_in(void **state)
     assert_int_equal(setenv("TMPDIR", nowhere, 1), 0);
     open_temporary();
     assert_int_equal(strncmp(temporary.path, "/tmp/ecl-mcp-", 13), 0);
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(setenv("TMPDIR", "base", 1), 0); // relative
     open_temporary();
     assert_int_equal(strncmp(temporary.path, "/tmp/ecl-mcp-", 13), 0);
@@ -197,7 +198,7 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
     // the next supervisor does it, too
     leave_behind("touch x");
     open_temporary();
-    temporary_clean(&temporary, temporary_now());
+    temporary_clean(&temporary, linux_now_ms());
     assert_true(temporary.sweeper > 0);
     assert_int_equal(waitpid(temporary.sweeper, NULL, 0), temporary.sweeper);
     assert_true(temporary_note_exit(&temporary, temporary.sweeper));
@@ -216,14 +217,14 @@ static void temporary_folder_without_others_needs_no_sweeper(void **state)
     temporary_open(&others[1], &silent);
     open_temporary();
     folder_run("cd base/ecl-mcp-$(id -u) && touch other 0123");
-    temporary_clean(&temporary, temporary_now());
+    temporary_clean(&temporary, linux_now_ms());
     assert_int_equal(temporary.sweeper, 0);
     // among so many names, the sweeper looks
     folder_run("cd base/ecl-mcp-$(id -u) && seq 32 | xargs touch");
-    temporary_clean(&temporary, temporary_now());
+    temporary_clean(&temporary, linux_now_ms());
     assert_true(temporary.sweeper > 0);
-    temporary_close(&others[0], temporary_now());
-    temporary_close(&others[1], temporary_now());
+    temporary_close(&others[0], linux_now_ms());
+    temporary_close(&others[1], linux_now_ms());
 }
 
 static void temporary_folder_in_use_is_not_swept(void **state)
@@ -266,9 +267,9 @@ static void temporary_folder_needs_no_lock_of_folders(void **state)
     run_inside("test -f mine");
     folder_run("cd base/ecl-mcp-$(id -u) && rm 0123456789abcded.lock");
     assert_int_equal(count(), 2);
-    temporary_clean(&temporary, temporary_now());
+    temporary_clean(&temporary, linux_now_ms());
     assert_int_equal(temporary.sweeper, 0); // nothing is left
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
 }
 
@@ -303,14 +304,14 @@ static void temporary_folder_leaves_the_way(void **state)
     (void)state;
     open_temporary();
     assert_int_equal(setenv("WAY", temporary.common, 1), 0);
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     (void)snprintf(left, sizeof left, "%s/way", common);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         open_temporary();
         assert_int_not_equal(access(left, F_OK), 0); // it was taken
         run_inside(ways[i].command);
         temporary.reached = ways[i].reached;
-        temporary_close(&temporary, temporary_now());
+        temporary_close(&temporary, linux_now_ms());
         assert_int_equal(access(left, F_OK) == 0, ways[i].left);
     }
     assert_int_equal(count(), 0);
@@ -325,7 +326,7 @@ static void temporary_folder_full_of_traps_is_removed(void **state)
                "ln ../../../home/kept hard && mkfifo pipe a/pipe && touch "
                "a/b/c/f 'new\nline' -- -f && chmod 000 closed/inner && "
                "chmod 500 a/b && chmod 000 a closed .up-1");
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
     folder_run("test -f home/kept");
 }
@@ -349,7 +350,7 @@ static void temporary_folder_of_any_depth_is_removed(void **state)
     }
     assert_int_equal(close(fd), 0);
     assert_true(removal_of_folder(temporary.parent, temporary.name, LATE));
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
 }
 
@@ -372,14 +373,14 @@ static void clean(int64_t now_ms)
     assert_true(temporary.sweeper > 0);
     assert_int_equal(check_wait(temporary.sweeper), 0);
     assert_true(temporary_note_exit(&temporary, temporary.sweeper));
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
 }
 
 /* Who began to remove folders as long ago as the limit is has no time left; who
    does so later removes them. */
 static void temporary_folders_are_removed_in_time(void **state)
 {
-    int64_t end = temporary_now();
+    int64_t end = linux_now_ms();
 
     (void)state;
     open_temporary();
@@ -388,11 +389,11 @@ static void temporary_folders_are_removed_in_time(void **state)
     assert_int_equal(count(), 1);
     clean(end - LIMIT_TEMPORARY_SWEEP_MS);
     assert_int_equal(count(), 1);
-    clean(temporary_now());
+    clean(linux_now_ms());
     assert_int_equal(count(), 0);
     open_temporary();
     run_inside("touch one");
-    temporary_close(&temporary, temporary_now());
+    temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
 }
 
