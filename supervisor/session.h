@@ -41,6 +41,7 @@ struct patience {
 
 struct session {
     struct session *next;
+    struct session *next_named; /* with the same hash of the name */
     char name[LIMIT_SESSION_NAME + 1];
     bool closed; /* forgotten as soon as it has no calls */
     struct call_queue calls;

@@ -5,14 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/limits.h"
+
+/* The chain of those with the same hash as NAME. */
+static size_t chain_of(struct str name)
+{
+    uint32_t hash = FNV_START;
+
+    for (size_t i = 0; i < name.n; i++)
+        hash = fnv_add(hash, (unsigned char)name.p[i]);
+    return hash % STATE_NAMES;
+}
 
 static struct session *find(const struct supervisor *s, struct str name)
 {
-    struct session *session = s->sessions;
+    struct session *session = s->named[chain_of(name)];
 
     while (session && !str_eq(name, str_from(session->name)))
-        session = session->next;
+        session = session->next_named;
     return session;
 }
 
@@ -21,16 +32,6 @@ struct session *state_find_session(const struct supervisor *s, struct str name)
     struct session *session = find(s, name);
 
     return session && !session->closed ? session : NULL;
-}
-
-static bool is_full(const struct supervisor *s)
-{
-    int n = 0;
-
-    for (const struct session *session = s->sessions; session;
-         session = session->next)
-        n++;
-    return n >= LIMIT_SESSIONS;
 }
 
 static struct session *make(struct supervisor *s, struct str name)
@@ -47,8 +48,25 @@ static struct session *make(struct supervisor *s, struct str name)
         watch_init(&session->image.watches[i], s->epoll, session);
     session->next = s->sessions;
     s->sessions = session;
+    s->sessions_n++;
+    session->next_named = s->named[chain_of(name)];
+    s->named[chain_of(name)] = session;
     state_wake(s, session);
     return session;
+}
+
+void state_forget_session(struct supervisor *s, const struct session *session)
+{
+    struct session **link = &s->sessions;
+
+    while (*link != session)
+        link = &(*link)->next;
+    *link = session->next;
+    s->sessions_n--;
+    link = &s->named[chain_of(str_from(session->name))];
+    while (*link != session)
+        link = &(*link)->next_named;
+    *link = session->next_named;
 }
 
 void state_wake(struct supervisor *s, struct session *session)
@@ -84,7 +102,7 @@ struct session *state_use_session(struct supervisor *s, struct str name,
                    LIMIT_SESSION_NAME);
         return NULL;
     }
-    if (is_full(s)) {
+    if (s->sessions_n >= LIMIT_SESSIONS) {
         buf_str(
             text,
             STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "

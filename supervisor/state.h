@@ -45,6 +45,9 @@ struct front {
     size_t bytes;         /* of their fields */
 };
 
+/* Chains of sessions by their names. */
+#define STATE_NAMES 256
+
 struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
@@ -53,6 +56,8 @@ struct supervisor {
     struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */
+    size_t sessions_n;                  /* how many */
+    struct session *named[STATE_NAMES]; /* the same, by the hash of the name */
     struct session *awake;              /* those with work, the rest sleeps */
     int epoll;                          /* watches the descriptors of all */
     bool unwatched;                     /* not all: some must be looked at */
@@ -79,6 +84,10 @@ struct session *state_find_session(const struct supervisor *s, struct str name);
    when memory ran out. */
 struct session *state_use_session(struct supervisor *s, struct str name,
                                   struct buf *text);
+
+/* Takes SESSION out of the list of all, and that of names. The caller frees it.
+ */
+void state_forget_session(struct supervisor *s, const struct session *session);
 
 /* SESSION may have work from now on: supervisor_run looks at it until it has
    none. What reaches it through its descriptors wakes it anyway. */

@@ -308,16 +308,6 @@ static void run_session(struct supervisor *s, struct session *session,
     image_life_serve(s, session, now);
 }
 
-/* Takes SESSION out of the list of all. */
-static void unlink_session(struct supervisor *s, const struct session *session)
-{
-    struct session **link = &s->sessions;
-
-    while (*link != session)
-        link = &(*link)->next;
-    *link = session->next;
-}
-
 /* Forgets sessions that were closed and have nothing left to do; those do not
    sleep. */
 static void sweep(struct supervisor *s)
@@ -330,7 +320,7 @@ static void sweep(struct supervisor *s)
         if (session->closed && !session->calls.first &&
             session->image.socket < 0) {
             *link = session->next_awake;
-            unlink_session(s, session);
+            state_forget_session(s, session);
             session_release(session);
             free(session);
         } else {

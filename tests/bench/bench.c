@@ -7,7 +7,6 @@
    searched for in PATH. With PART, the name of a part in main, only that is
    measured.
  */
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -162,22 +161,6 @@ static void bench_calls(struct peer *server, struct peer *echo)
                 theirs[n * 99 / 100], 0);
 }
 
-/* Keeps this program, and what it starts from now on, on one processor, or lets
-   it use all of them again. */
-static void pin(bool one)
-{
-    static cpu_set_t all;
-    cpu_set_t first;
-
-    if (one) {
-        (void)sched_getaffinity(0, sizeof all, &all); // fails nowhere
-        CPU_ZERO(&first);
-        CPU_SET((size_t)sched_getcpu(), &first);
-    }
-    if (sched_setaffinity(0, sizeof first, one ? &first : &all) < 0)
-        perror("bench: sched_setaffinity");
-}
-
 /* The same calls against an echo through a second process, and against FLOOR,
    which does what no server of this kind can leave out. Where the system puts
    the processes decides most of it: on one processor, or where it likes. */
@@ -191,7 +174,7 @@ static void bench_two(const char *const *server, const char *const *two,
     double medians[PEERS];
 
     if (pinned)
-        pin(true);
+        peer_pin(true);
     for (size_t k = 0; k < PEERS; k++) {
         peer_start(&peers[k], commands[k]);
         caller_initialize(&peers[k]);
@@ -212,7 +195,7 @@ static void bench_two(const char *const *server, const char *const *two,
     table_floor("the same", medians[0], 1.5 * medians[1], "ECL and log",
                 medians[2]);
     if (pinned)
-        pin(false);
+        peer_pin(false);
 }
 
 /* Calls per second while OPEN of them are, or fewer. */

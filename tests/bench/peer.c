@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,4 +209,18 @@ double peer_used(void)
         continue;
     (void)getrusage(RUSAGE_CHILDREN, &usage); // cannot fail
     return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+}
+
+void peer_pin(bool one)
+{
+    static cpu_set_t all;
+    cpu_set_t first;
+
+    if (one) {
+        (void)sched_getaffinity(0, sizeof all, &all); // fails nowhere
+        CPU_ZERO(&first);
+        CPU_SET((size_t)sched_getcpu(), &first);
+    }
+    if (sched_setaffinity(0, sizeof first, one ? &first : &all) < 0)
+        perror("bench: sched_setaffinity");
 }

@@ -4,6 +4,7 @@
 #ifndef TESTS_BENCH_PEER_H
 #define TESTS_BENCH_PEER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -48,6 +49,10 @@ void peer_adopt(void);
    they, and what they have waited for themselves, have used so far. No peer
    runs. */
 double peer_used(void);
+
+/* Keeps this program, and what it starts from now on, on one processor, or lets
+   it use all of them again. */
+void peer_pin(bool one);
 
 /* Ends the bench with a message. */
 NO_RETURN void peer_fail(const struct peer *peer, const char *what);

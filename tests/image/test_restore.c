@@ -459,6 +459,23 @@ static void sessions_keep_200_states_apart(void **state)
         host_wait(2);
         assert_string_equal(host_answer.p, text);
     }
+    // some have the same hash: half of them are closed, the others stay
+    for (int i = 0; i < 200; i += 2) {
+        struct buf frame;
+
+        (void)snprintf(name, sizeof name, "s%d", i);
+        host_begin(&frame, name, 3, "close-session", 0);
+        host_send(&frame);
+        host_wait(3);
+        host_expect_part(" closed.");
+    }
+    for (int i = 0; i < 200; i++) {
+        (void)snprintf(name, sizeof name, "s%d", i);
+        (void)snprintf(text, sizeof text, i % 2 == 0 ? "=> NIL" : "=> %d", i);
+        host_call_in(name, 4, "(and (boundp '*me*) (symbol-value '*me*))");
+        host_wait(4);
+        assert_string_equal(host_answer.p, text);
+    }
 }
 
 static void session_names_are_checked(void **state)

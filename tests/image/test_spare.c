@@ -167,14 +167,15 @@ static void keeper_has_its_image_ready(void **state)
     host_wait_gone(image);
 }
 
-/* Pages that the system has made or copied for process PID so far. */
-static long pages_made(pid_t pid)
+/* Pages that the system has made or copied for process PID so far; its STATE.
+ */
+static long pages_made(pid_t pid, char *state)
 {
     char path[64];
     char line[512] = "";
     long made = 0;
     FILE *file;
-    char *at;
+    const char *at;
 
     (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     file = fopen(path, "re");
@@ -183,8 +184,9 @@ static long pages_made(pid_t pid)
     (void)fclose(file); // was only read
     at = strrchr(line, ')');
     assert_non_null(at);
-    // the state, the parent and so on: the 8th after the name
-    assert_int_equal(sscanf(at + 1, "%*s%*s%*s%*s%*s%*s%*s%ld", &made), 1);
+    // between them its parent and so on
+    assert_int_equal(sscanf(at + 1, " %c%*s%*s%*s%*s%*s%*s%ld", state, &made),
+                     2);
     return made;
 }
 
@@ -193,20 +195,26 @@ static long pages_made(pid_t pid)
 static void image_that_waits_gets_warm(void **state)
 {
     enum { COLD = 80, WARM = 120 }; // pages
+    pid_t spare;
     pid_t image;
-    long before;
+    long before = 0;
+    char waits = 'R';
 
     (void)state;
     host_expect(1, "(+ 1 2)", "=> 3");
     open_session("one", 2);
-    image = wait_for_waiting(wait_for_spare());
-    for (int tries = 0; pages_made(image) < WARM; tries++) {
+    spare = wait_for_spare();
+    image = wait_for_waiting(spare);
+    for (int tries = 0; before < WARM || waits != 'S'; tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
+        before = pages_made(image, &waits);
     }
-    before = pages_made(image);
-    open_session("two", 3);
-    assert_true(pages_made(image) - before < COLD);
+    host_call_in("two", 3, "(+ 1 2)");
+    host_wait(3);
+    assert_int_equal(image_kept_by(spare), image);
+    // no copy is taken before the next turn of the supervisor
+    assert_true(pages_made(image, &waits) - before < COLD);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
