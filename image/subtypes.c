@@ -52,6 +52,7 @@ static struct {
     cl_object number;
     cl_object signed_byte;
     cl_object unsigned_byte;
+    cl_object vector;
     cl_object built_in_class;
 } names;
 
@@ -75,6 +76,7 @@ static void find_names(void)
     names.number = ecl_make_symbol("NUMBER", package);
     names.signed_byte = ecl_make_symbol("SIGNED-BYTE", package);
     names.unsigned_byte = ecl_make_symbol("UNSIGNED-BYTE", package);
+    names.vector = ecl_make_symbol("VECTOR", package);
     names.built_in_class = ecl_make_symbol("BUILT-IN-CLASS", package);
 }
 
@@ -170,9 +172,9 @@ static enum kind kind_of_name(cl_object name)
         return CHARACTER;
     if (is_below(class, names.array))
         return ARRAY;
-    // T and SEQUENCE
+    // T, and SEQUENCE, of which vectors are part, but not all arrays
     return is_above(class, names.number) || is_above(class, names.character) ||
-                   is_above(class, names.array)
+                   is_above(class, names.array) || is_above(class, names.vector)
                ? UNKNOWN
                : OTHER;
 }
