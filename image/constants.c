@@ -153,6 +153,29 @@ static cl_object package_named(char *p, size_t n)
     return remembered.package = found;
 }
 
+/* The package named by the N characters at P that the module will make, which
+   the library has made when it read the first symbol of it; or NIL. */
+static cl_object package_to_come(const char *p, size_t n)
+{
+    cl_env_ptr env = ecl_process_env();
+    cl_object rest = env->packages_to_be_created_p == ECL_NIL
+                         ? ECL_NIL
+                         : env->packages_to_be_created;
+
+    for (; ECL_CONSP(rest); rest = ECL_CONS_CDR(rest)) {
+        cl_object name = ecl_car(ECL_CONS_CAR(rest));
+        cl_index i = 0;
+
+        if (!ECL_STRINGP(name) || (size_t)ecl_length(name) != n)
+            continue;
+        while (i < n && ecl_char(name, i) == (ecl_character)p[i])
+            i++;
+        if (i == n)
+            return ecl_cdr(ECL_CONS_CAR(rest));
+    }
+    return ECL_NIL;
+}
+
 /* The symbol whose token are the N characters at P. */
 static cl_object symbol_of(char *p, size_t n)
 {
@@ -161,6 +184,7 @@ static cl_object symbol_of(char *p, size_t n)
     size_t colons = colon && before + 1 < n && colon[1] == ':' ? 2 : 1;
     char *name = p + before + colons;
     char keyword[] = "KEYWORD";
+    cl_object package;
 
     if (!colon)
         return symbol_in(ecl_current_package(), p, n, false);
@@ -170,8 +194,10 @@ static cl_object symbol_of(char *p, size_t n)
         return colons == 2 ? OBJNULL
                            : symbol_in(package_named(keyword, 7), name,
                                        n - colons, false);
-    return symbol_in(package_named(p, before), name, n - before - colons,
-                     colons == 1);
+    package = package_named(p, before);
+    if (package == ECL_NIL && colons == 2)
+        package = package_to_come(p, before);
+    return symbol_in(package, name, n - before - colons, colons == 1);
 }
 
 /* What SYMBOL_OF says of the N characters at P, which stand at TOKEN. */
