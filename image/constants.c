@@ -17,7 +17,8 @@
 enum {
     TOKEN = 128,   /* characters of the longest token that is read here */
     NESTING = 100, /* of lists */
-    KNOWN = 2048   /* symbols that are remembered: a third of all are new */
+    KNOWN = 2048,  /* symbols that are remembered: a third of all are new */
+    PARTS = 100000 /* of constants, which are looked at for references */
 };
 
 /* Digits of the largest number: any such is a fixnum. */
@@ -37,14 +38,36 @@ static struct {
     const char *text;
     struct text rest;
     cl_fixnum left; /* constants still to read */
+    unsigned parts; /* still to look at */
+    bool open;      /* one may have a reference that must be replaced */
 } module;
+
+/* A symbol whose token was read in a package. Looking it up takes ECL a hash
+   for each package in which it may be; symbols and packages stay meanwhile. */
+struct known {
+    const char *token; /* in the text of a module, which is not freed yet */
+    size_t n;
+    cl_object package;
+    cl_object symbol;
+};
+
+/* What modules share. */
+static struct {
+    struct known symbols[KNOWN];
+    char name[TOKEN]; /* of the package that was looked up last */
+    size_t n;
+    cl_object package; /* kept by the list of all packages */
+} remembered;
 
 static cl_object (*library_read)(cl_object stream);
 
-static bool active;
+/* In the thread whose modules are read here. */
+static __thread bool active;
 
-/* The variable in which the library has the module. */
+/* The variables in which the library has the module, and the labels of shared
+   parts that were read, with these. */
 static cl_object block_variable;
+static cl_object labels_variable;
 
 /* Whether the library's reader makes strings with room for any character; -1
    until it has made one. */
@@ -60,11 +83,13 @@ __attribute__((constructor)) static void find_original(void)
 void constants_begin(void)
 {
     active = true;
+    wide = -1; // code of the user may have changed that since
 }
 
 void constants_end(void)
 {
     active = false;
+    memset(&remembered, 0, sizeof remembered);
 }
 
 /* --- Tokens ------------------------------------------------------------- */
@@ -114,19 +139,41 @@ static cl_object symbol_in(cl_object package, char *p, size_t n, bool external)
 /* The package named by the N characters at P, or NIL. */
 static cl_object package_named(char *p, size_t n)
 {
-    static char last[TOKEN];
-    static size_t last_n;
-    static cl_object last_found; // kept by the list of all packages
     struct ecl_base_string name = string_of(p, n);
+    cl_object found;
 
-    if (last_found && n == last_n && memcmp(last, p, n) == 0)
-        return last_found;
-    last_found = NULL;
-    if (cl_find_package((cl_object)&name) == ECL_NIL)
+    if (remembered.package && n == remembered.n &&
+        memcmp(remembered.name, p, n) == 0)
+        return remembered.package;
+    found = cl_find_package((cl_object)&name);
+    if (found == ECL_NIL)
         return ECL_NIL;
-    memcpy(last, p, n);
-    last_n = n;
-    return last_found = cl_find_package((cl_object)&name);
+    memcpy(remembered.name, p, n);
+    remembered.n = n;
+    return remembered.package = found;
+}
+
+/* The package named by the N characters at P that the module will make, which
+   the library has made when it read the first symbol of it; or NIL. */
+static cl_object package_to_come(const char *p, size_t n)
+{
+    cl_env_ptr env = ecl_process_env();
+    cl_object rest = env->packages_to_be_created_p == ECL_NIL
+                         ? ECL_NIL
+                         : env->packages_to_be_created;
+
+    for (; ECL_CONSP(rest); rest = ECL_CONS_CDR(rest)) {
+        cl_object name = ecl_car(ECL_CONS_CAR(rest));
+        cl_index i = 0;
+
+        if (!ECL_STRINGP(name) || (size_t)ecl_length(name) != n)
+            continue;
+        while (i < n && ecl_char(name, i) == (ecl_character)p[i])
+            i++;
+        if (i == n)
+            return ecl_cdr(ECL_CONS_CAR(rest));
+    }
+    return ECL_NIL;
 }
 
 /* The symbol whose token are the N characters at P. */
@@ -137,6 +184,7 @@ static cl_object symbol_of(char *p, size_t n)
     size_t colons = colon && before + 1 < n && colon[1] == ':' ? 2 : 1;
     char *name = p + before + colons;
     char keyword[] = "KEYWORD";
+    cl_object package;
 
     if (!colon)
         return symbol_in(ecl_current_package(), p, n, false);
@@ -146,30 +194,22 @@ static cl_object symbol_of(char *p, size_t n)
         return colons == 2 ? OBJNULL
                            : symbol_in(package_named(keyword, 7), name,
                                        n - colons, false);
-    return symbol_in(package_named(p, before), name, n - before - colons,
-                     colons == 1);
+    package = package_named(p, before);
+    if (package == ECL_NIL && colons == 2)
+        package = package_to_come(p, before);
+    return symbol_in(package, name, n - before - colons, colons == 1);
 }
-
-/* A symbol whose token was read in a package. Looking it up takes ECL a hash
-   for each package in which it may be; symbols and packages stay meanwhile. */
-struct known {
-    const char *token; /* in the text of a module, which is never freed */
-    size_t n;
-    cl_object package;
-    cl_object symbol;
-};
 
 /* What SYMBOL_OF says of the N characters at P, which stand at TOKEN. */
 static cl_object known_symbol(const char *token, char *p, size_t n)
 {
-    static struct known symbols[KNOWN];
     cl_object package = ecl_current_package();
     size_t hash = n;
     struct known *known;
 
     for (size_t i = 0; i < n; i++)
         hash = hash * 31 + (unsigned char)token[i];
-    known = &symbols[hash % KNOWN];
+    known = &remembered.symbols[hash % KNOWN];
     if (known->n == n && known->package == package &&
         memcmp(known->token, token, n) == 0)
         return known->symbol;
@@ -380,6 +420,8 @@ static void begin_module(cl_object block, cl_object stream)
     module.block = block;
     module.stream = stream;
     module.left = 0;
+    module.parts = PARTS;
+    module.open = false;
     if (ecl_t_of(block) != t_codeblock)
         return;
     texts = block->cblock.data_text;
@@ -398,12 +440,88 @@ static bool is_wanted(cl_object stream)
 {
     cl_object block;
 
-    if (!block_variable)
+    if (!block_variable) {
         block_variable = ecl_make_symbol("*CBLOCK*", "SI");
+        labels_variable = ecl_make_symbol("*SHARP-EQ-CONTEXT*", "SI");
+    }
     block = ecl_symbol_value(block_variable);
     if (block != module.block)
         begin_module(block, stream);
     return module.left > 0 && stream == module.stream;
+}
+
+/* --- Shared parts ------------------------------------------------------- */
+
+/* Where a module has labels for shared parts, the library copies all constants
+   when it has read the last one, with a hash table for each, to put the parts
+   in the place of the references to them. But it has done that already, except
+   for references from within the part itself. */
+
+/* Whether X is one of the labels from LABELS up to END. */
+static bool is_label(cl_object x, cl_object labels, cl_object end)
+{
+    for (; ECL_CONSP(labels) && labels != end; labels = ECL_CONS_CDR(labels))
+        if (ECL_CONS_CAR(labels) == x)
+            return true;
+    return false;
+}
+
+static bool may_refer(cl_object x, cl_object labels, cl_object end,
+                      unsigned deep);
+
+/* What MAY_REFER says of X, which is no list. */
+static bool atom_may_refer(cl_object x, cl_object labels, cl_object end,
+                           unsigned deep)
+{
+    cl_type type = ecl_t_of(x);
+
+    if (type == t_array || type == t_complex || type == t_bclosure ||
+        type == t_bytecodes)
+        return true;
+    if (type != t_vector || x->vector.elttype != (int8_t)ecl_aet_object)
+        return false;
+    for (cl_index i = 0; i < x->vector.fillp; i++)
+        if (may_refer(x->vector.self.t[i], labels, end, deep + 1))
+            return true;
+    return false;
+}
+
+/* Whether X refers to one of the labels from LABELS up to END, or may: it has
+   too many parts, is nested too DEEP, or is of an unusual kind. */
+static bool may_refer(cl_object x, cl_object labels, cl_object end,
+                      unsigned deep)
+{
+    if (deep == NESTING)
+        return true;
+    for (; ECL_CONSP(x); x = ECL_CONS_CDR(x)) {
+        if (module.parts == 0 || is_label(x, labels, end))
+            return true;
+        module.parts--;
+        if (may_refer(ECL_CONS_CAR(x), labels, end, deep + 1))
+            return true;
+    }
+    return atom_may_refer(x, labels, end, deep);
+}
+
+/* Has the library read a constant from STREAM. */
+static cl_object read_labelled(cl_object stream)
+{
+    cl_object before = ecl_symbol_value(labels_variable);
+    cl_object object = library_read(stream);
+    cl_object labels = ecl_symbol_value(labels_variable);
+
+    // what refers to a label from within is where the label is
+    if (labels != before && object != OBJNULL &&
+        may_refer(object, labels, before, 0))
+        module.open = true;
+    return object;
+}
+
+/* After the last constant of the module. */
+static void end_module(void)
+{
+    if (!module.open && ecl_symbol_value(labels_variable) != ECL_NIL)
+        (void)cl_set(labels_variable, ECL_NIL); // as bound by the library
 }
 
 /* Has the library read the next constant of the module. */
@@ -414,7 +532,7 @@ static cl_object leave_to_library(cl_object stream)
 
     (void)ecl_file_position_set(stream, ecl_make_fixnum(at));
     active = false; // parts of it, too
-    object = library_read(stream);
+    object = read_labelled(stream);
     active = true;
     module.rest.at = module.text + ecl_fixnum(ecl_file_position(stream));
     if (object != OBJNULL && wide < 0 && ECL_STRINGP(object))
@@ -436,5 +554,7 @@ cl_object ecl_read_object(cl_object in)
         module.rest = before;
         object = leave_to_library(in);
     }
+    if (module.left == 0)
+        end_module();
     return object;
 }

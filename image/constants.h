@@ -4,10 +4,10 @@
 #ifndef IMAGE_CONSTANTS_H
 #define IMAGE_CONSTANTS_H
 
-/* Modules that start from now on are read quickly. For a process without other
-   threads in which no code of the user has run: symbols, packages and the texts
-   of modules stay what they are, for they are remembered from one module to the
-   next. */
+/* Modules that this thread loads from now on are read quickly. For a process
+   without other threads, while no code of the user runs: symbols, packages and
+   the texts of modules stay what they are, for they are remembered from one
+   module to the next. */
 void constants_begin(void);
 
 void constants_end(void);

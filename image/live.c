@@ -29,6 +29,7 @@
 #include "image/linux.h"
 #include "image/lisp_text.h"
 #include "image/live_frozen.h"
+#include "image/modules.h"
 #include "image/names.h"
 #include "image/signals.h"
 #include "image/sleeper.h"
@@ -503,6 +504,7 @@ void live_prepare(void)
     (void)unsetenv(NAME_NATIVE); // a server that code starts has its default
     find_names();
     live_frozen_prepare();
+    modules_prepare();
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);
     ecl_register_root(&live.streams[CONNECTION_STDERR]);
     GC_set_finalize_on_demand(1);

@@ -109,7 +109,9 @@ Half of the compiler is worse than none, and is taken for all of it."
   (push module *unfinished-modules*)
   (call-holding-interrupts
    (lambda ()
-     (multiple-value-prog1 (call-adding-standard-functions function)
+     (multiple-value-prog1 (call-adding-standard-functions
+                            (lambda ()
+                              (call-loading-quickly module function)))
        (setf *unfinished-modules*
              (remove module *unfinished-modules* :test #'string-equal))
        (funcall then)))))

@@ -12,6 +12,7 @@
                (:file "conditions")
                (:file "ecl")
                (:file "ecl-names")
+               (:file "ecl-packages")
                (:file "ecl-compiler")
                (:file "ecl-format")
                (:file "native")

@@ -79,7 +79,8 @@
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
                 "xref" "expand" "inspect" "run-tests" "trace" "replay"
-                "operations" "undefined" "structures" "ahead"))
+                "operations" "undefined" "structures" "ahead"
+                "ecl-packages"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 
