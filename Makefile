@@ -318,7 +318,7 @@ $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
   image/aliases.c image/connection.c image/frozen.c image/hidden.c \
   image/hidden_paths.c image/keeper.c image/landlock.c image/listing.c image/mounts.c \
-  image/namespace.c image/nothing.c image/sleeper.c image/slot.c \
+  image/namespace.c image/nothing.c image/remembered.c image/sleeper.c image/slot.c \
   image/syscall_filter.c image/syscall_table.c image/syscall_arguments.c \
   image/filter_program.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp $(ECL_HERE)

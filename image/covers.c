@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,7 @@ struct search {
     size_t left;        /* entries of folders that may still be looked at */
     const char *listed; /* the folder that LISTING has, or NULL */
     struct listing listing;
+    bool again; /* a pattern with a star may fit what is listed */
 };
 
 /* Lists FOLDER if it has few entries: to read them takes less than to look for
@@ -429,6 +431,32 @@ static bool follow(int workspace, const char *root, char out[SANDBOX_PATH])
     return below;
 }
 
+/* Whether the pattern, which has a star, may fit something in FOLDER. */
+static bool may_fit(const struct search *search, const char *folder,
+                    const char *pattern)
+{
+    struct str first = {pattern, strcspn(pattern, "/")};
+
+    if (!search->listed || strcmp(folder, search->listed) != 0)
+        return true;
+    if (!memchr(first.p, '*', first.n))
+        return may_be(search, folder, pattern);
+    for (size_t i = 0; i < search->listing.n; i++)
+        if (glob_matches(first, str_from(listing_name(&search->listing, i))))
+            return true;
+    return false;
+}
+
+/* Notes whether one of LIST that has a star may: most folders need not be read
+   again for those. */
+static void note_stars(struct search *search, const char *folder,
+                       const char *const *list)
+{
+    for (size_t i = 0; list && list[i] && !search->again; i++)
+        search->again =
+            strchr(list[i], '*') && may_fit(search, folder, list[i]);
+}
+
 /* Lists what git obeys in ROOT. */
 static void list_git(struct search *search, const char *root, bool stars)
 {
@@ -448,6 +476,7 @@ static void list_git(struct search *search, const char *root, bool stars)
             return;
         fix(git, search->covers);
     }
+    note_stars(search, git, of_git);
     expand_all(search, git, of_git, stars);
     if (stars && join(git, MODULES, modules))
         list_modules(search, modules, MODULES_DEPTH);
@@ -462,8 +491,11 @@ static void list_root(struct search *search, const struct sandbox *sandbox,
     fix(root, search->covers);
     if (root[0] != '\0' || search->covers->repository)
         list_git(search, root, stars);
-    if (!stars)
+    if (!stars) {
         list_few(search, root);
+        note_stars(search, root, patterns);
+        note_stars(search, root, sandbox->protects);
+    }
     expand_all(search, root, patterns, stars);
     expand_all(search, root, sandbox->protects, stars);
     search->listed = NULL;
@@ -475,15 +507,21 @@ void covers_list(int workspace, const struct sandbox *sandbox,
     struct search search = {.workspace = workspace,
                             .covers = covers,
                             .left = LIMIT_COVERED_ENTRIES};
+    uint64_t again = 0; // a bit for each root
 
+    _Static_assert(LIMIT_COVERED_ROOTS <= 64, "a root has no bit");
     paths_release(&covers->fixed);
     paths_release(&covers->closed);
     covers->partial = false;
     // patterns with stars come last: code could use the entries up
-    for (size_t i = 0; i < covers->roots.n; i++)
+    for (size_t i = 0; i < covers->roots.n; i++) {
+        search.again = false;
         list_root(&search, sandbox, covers->roots.list[i], false);
+        again |= (uint64_t)search.again << i;
+    }
     for (size_t i = 0; i < covers->roots.n; i++)
-        list_root(&search, sandbox, covers->roots.list[i], true);
+        if (again & 1ull << i)
+            list_root(&search, sandbox, covers->roots.list[i], true);
     listing_release(&search.listing);
 }
 

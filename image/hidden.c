@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "files/secrets.h"
 #include "image/folders.h"
+#include "image/remembered.h"
 
 /* Never readable: terminals, disks, keys. */
 static const char *const hidden_places[] = {"/dev", "/run/secrets", "/run/user",
@@ -291,9 +292,22 @@ static void hide_entries(struct hidden *hidden, const char *folder,
         (void)closedir(open); // was only read
 }
 
-/* Reads the entries of the folder PATH, which becomes a way, unless they have
-   been read: the rules need them, too. NULL: without memory. */
-static const struct listing *list_way(struct hidden *hidden, const char *path)
+/* Reads the entries of WAY. */
+static void read_way(const struct hidden *hidden, const struct hidden_path *way)
+{
+    int fd = open(way->name[0] != '\0' ? way->name : "/",
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    listing_read_way(way->listing, fd, hidden->more);
+    if (fd >= 0)
+        (void)close(fd); // was only read
+}
+
+/* Lists the folder PATH, which becomes a way, unless it has been listed: the
+   rules need that, too. What is in a home (IS_HOME) may be remembered. NULL:
+   without memory. */
+static const struct listing *list_way(struct hidden *hidden, const char *path,
+                                      bool is_home)
 {
     struct hidden_path *way;
 
@@ -304,14 +318,13 @@ static const struct listing *list_way(struct hidden *hidden, const char *path)
     if (!way)
         return NULL;
     if (!way->listing) {
-        int fd = open(path[0] != '\0' ? path : "/",
-                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
         way->listing = calloc(1, sizeof *way->listing);
-        if (way->listing)
-            listing_read(way->listing, fd);
-        if (fd >= 0)
-            (void)close(fd); // was only read
+        if (way->listing &&
+            !(is_home && remembered_recall(way, hidden->more, way->listing))) {
+            read_way(hidden, way);
+            if (is_home)
+                remembered_note(way, hidden->more, way->listing);
+        }
     }
     hidden->failed = hidden->failed || !way->listing;
     return way->listing;
@@ -340,7 +353,7 @@ static size_t existing_of(struct hidden *hidden, char *path,
         if (!slash || !listing)
             return ALL;
         path[end] = '\0';
-        listing = list_way(hidden, path);
+        listing = list_way(hidden, path, false);
         path[end] = '/';
         name = slash + 1;
     }
@@ -452,7 +465,8 @@ static void hide_home(struct hidden *hidden, const struct home *home,
                       const struct sandbox_places *places)
 {
     const char *path = home->path[1] == '\0' ? "" : home->path;
-    const struct listing *listing = list_way(hidden, path);
+    const struct listing *listing =
+        list_way(hidden, path, home->within[0] == '\0');
     size_t all = SIZE_MAX; // too many to be kept are still looked at
 
     hide_patterns(hidden, home, secrets_patterns, listing);
@@ -518,7 +532,7 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
                         const struct sandbox_places *places,
                         const struct hidden *before)
 {
-    *hidden = (struct hidden){.before = before};
+    *hidden = (struct hidden){.before = before, .more = sandbox->secrets};
     // what is in those of the system has no other names
     for (size_t i = 0; hidden_places[i]; i++)
         (void)hide_path(hidden, hidden_places[i], ALL);
@@ -537,5 +551,6 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
             take_path(hidden, &hidden->looked, hidden->ways.list[i],
                       hidden->ways.list[i].name);
     hidden->before = NULL;
+    hidden->more = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;
 }

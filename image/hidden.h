@@ -32,6 +32,7 @@ struct hidden {
     uint64_t names[HIDDEN_BITS / 64]; /* of all that are here: most files are */
     uint64_t files[HIDDEN_BITS / 64]; /* none of them, which this tells */
     const struct hidden *before; /* as hidden_find is told, until it returns */
+    const char *const *more;     /* further patterns of secrets, as long */
     uint32_t unsought;           /* of enum sandbox_unsought */
     bool failed;                 /* memory ran out */
 };

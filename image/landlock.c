@@ -132,25 +132,38 @@ static void allow_entries(const struct rules *rules, const char *way, int fd,
     }
 }
 
+/* Allows reading what LISTING has of the folder WAY, which is open as FD. Of
+   plain files, of which not all may be allowed, those come first that programs
+   look for by their names. Returns how many more may be allowed. */
+static size_t allow_listing(const struct rules *rules, const char *way, int fd,
+                            const struct listing *listing)
+{
+    size_t left = LIMIT_FILES_READABLE;
+
+    allow_entries(rules, way, fd, listing, true, &left);
+    allow_entries(rules, way, fd, listing, false, &left);
+    return left;
+}
+
 /* Allows reading everything in the folder WAY except what is hidden and the
-   folders on the way to that. Of plain files, of which not all may be allowed,
-   those come first that programs look for by their names. */
+   folders on the way to that. If so many of its plain files are hidden that
+   some which its listing has left out may be allowed, all are read again. */
 static void allow_around(const struct rules *rules,
                          const struct hidden_path *way)
 {
     int fd = open(way->name[0] != '\0' ? way->name : "/",
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct listing own = {.read = false};
-    const struct listing *listing = way->listing ? way->listing : &own;
-    size_t left = LIMIT_FILES_READABLE;
+    const struct listing *known = way->listing;
+    struct listing own;
 
     if (fd < 0)
         return; // nothing in it gets allowed
-    if (!way->listing)
+    if (!known || (allow_listing(rules, way->name, fd, known) > 0 &&
+                   known->n < known->seen)) {
         listing_read(&own, fd);
-    allow_entries(rules, way->name, fd, listing, true, &left);
-    allow_entries(rules, way->name, fd, listing, false, &left);
-    listing_release(&own);
+        (void)allow_listing(rules, way->name, fd, &own);
+        listing_release(&own);
+    }
     (void)close(fd); // was only read
 }
 

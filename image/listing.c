@@ -2,6 +2,7 @@
 /* listing.c: see listing.h. */
 #include "image/listing.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,11 +11,17 @@
 
 #include "base/fnv.h"
 #include "base/limits.h"
+#include "files/secrets.h"
 
 /* Bytes of entries that are read at once; those of a folder with few entries:
    some 250, to read which takes less than to look for 40 names. */
 #define ENTRIES_BYTES (32u * 1024)
 #define FEW_BYTES (8u * 1024)
+
+/* Plain files of a way that are kept, of those whose names begin with a dot and
+   of the others: some of them may be hidden, and get no rule. If more are, the
+   folder is read again. */
+#define FILES_KEPT (LIMIT_FILES_READABLE + 64)
 
 /* Where in the set NAME belongs by its first bytes, lower case; false when they
    are too few or not ASCII, so that a file system may take other bytes for the
@@ -94,28 +101,53 @@ struct raw_entry {
     char name[];
 };
 
-static bool add(struct listing *listing, const struct raw_entry *entry)
+/* What a listing of a way leaves out. */
+struct choice {
+    const char *const *more; /* patterns of secrets, besides our own */
+    size_t left[2]; /* how many plain files are still kept: others, dotted */
+};
+
+/* Whether ENTRY is to be kept; CHOICE may be NULL: all are. */
+static bool is_kept(struct choice *choice, const struct raw_entry *entry)
+{
+    size_t *left = choice ? &choice->left[entry->name[0] == '.'] : NULL;
+
+    if (!left || entry->type != DT_REG)
+        return true;
+    if (*left == 0)
+        return secrets_match(str_from(entry->name), choice->more);
+    --*left;
+    return true;
+}
+
+static bool add(struct listing *listing, const struct raw_entry *entry,
+                struct choice *choice)
 {
     size_t name_n = strlen(entry->name) + 1;
 
-    if (listing->n == LIMIT_WAY_ENTRIES || !reserve(listing, name_n))
+    if (listing->seen++ == LIMIT_WAY_ENTRIES)
+        return false;
+    note_start(listing, entry->name);
+    if (!is_kept(choice, entry))
+        return true;
+    if (!reserve(listing, name_n))
         return false;
     listing->list[listing->n++] = (struct listing_entry){
         listing->names_n, entry->type, (ino_t)entry->number};
     memcpy(listing->names + listing->names_n, entry->name, name_n);
     listing->names_n += name_n;
-    note_start(listing, entry->name);
     return true;
 }
 
 /* Adds what the system has written: N bytes. */
-static bool add_all(struct listing *listing, const char *entries, size_t n)
+static bool add_all(struct listing *listing, const char *entries, size_t n,
+                    struct choice *choice)
 {
     for (size_t at = 0; at < n;) {
         const struct raw_entry *entry = (const void *)(entries + at);
 
         if (entry->number != 0 && strcmp(entry->name, ".") != 0 &&
-            strcmp(entry->name, "..") != 0 && !add(listing, entry))
+            strcmp(entry->name, "..") != 0 && !add(listing, entry, choice))
             return false;
         at += entry->size;
     }
@@ -138,7 +170,7 @@ static bool begin(struct listing *listing, int fd)
    Without readdir(3), which would ask twice as many questions about the folder
    and take memory for each. */
 static void read_in_rounds(struct listing *listing, int fd, size_t rounds,
-                           size_t size)
+                           size_t size, struct choice *choice)
 {
     static _Alignas(struct raw_entry) char entries[ENTRIES_BYTES];
     ssize_t n = -1;
@@ -146,7 +178,7 @@ static void read_in_rounds(struct listing *listing, int fd, size_t rounds,
     if (!begin(listing, fd))
         return;
     while ((n = syscall(SYS_getdents64, fd, entries, size)) > 0 &&
-           rounds-- > 0 && add_all(listing, entries, (size_t)n))
+           rounds-- > 0 && add_all(listing, entries, (size_t)n, choice))
         continue;
     listing->read = n == 0;
     if (!listing->read)
@@ -155,12 +187,19 @@ static void read_in_rounds(struct listing *listing, int fd, size_t rounds,
 
 void listing_read(struct listing *listing, int fd)
 {
-    read_in_rounds(listing, fd, SIZE_MAX, ENTRIES_BYTES);
+    read_in_rounds(listing, fd, SIZE_MAX, ENTRIES_BYTES, NULL);
+}
+
+void listing_read_way(struct listing *listing, int fd, const char *const *more)
+{
+    struct choice choice = {more, {FILES_KEPT, FILES_KEPT}};
+
+    read_in_rounds(listing, fd, SIZE_MAX, ENTRIES_BYTES, &choice);
 }
 
 void listing_read_few(struct listing *listing, int fd)
 {
-    read_in_rounds(listing, fd, 1, FEW_BYTES);
+    read_in_rounds(listing, fd, 1, FEW_BYTES, NULL);
 }
 
 void listing_release(struct listing *listing)

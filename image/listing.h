@@ -23,8 +23,9 @@ struct listing_entry {
 
 /* A zeroed listing is that of a folder that could not be read. */
 struct listing {
-    bool read; /* all entries, but "." and "..", are here */
+    bool read; /* all entries, but "." and "..", are here, or left out */
     dev_t device;
+    size_t seen; /* how many entries there are, with those left out */
     struct listing_entry *list; /* owned */
     size_t n;
     size_t cap;
@@ -39,6 +40,11 @@ struct listing {
    memory, or when there are more than LIMIT_WAY_ENTRIES, the listing is not
    read. One thread does this at a time. */
 void listing_read(struct listing *listing, int fd);
+
+/* The same of a folder on the way to secrets. It leaves plain files out that
+   can get no rule, for there are enough, and have no names of secrets (MORE are
+   further patterns of these, or NULL). */
+void listing_read_way(struct listing *listing, int fd, const char *const *more);
 
 /* The same, unless there are more than some 250: then it takes no longer than
    to read these, and the listing is not read. The size of a folder tells its

@@ -496,6 +496,11 @@
    a folder with more gets readable. */
 #define LIMIT_WAY_ENTRIES 120000
 
+/* Bytes of the file in which a home with very many entries is remembered: tens
+   of thousands of folders, beside which the plain files do not count. To read
+   more would save little. */
+#define LIMIT_HOME_REMEMBERED (1024 * 1024)
+
 /* Milliseconds in which the temporary folder of the images is removed when the
    server ends: a client waits for that end. The rest is removed in the
    background by the next server, within the second time. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of covers.c and protected.c: how far repositories are looked for. */
+/* Tests of covers.c and protected.c: how far repositories are looked for, and
+   what stars stand for. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,41 @@ static void few_repositories_are_covered(void **state)
     assert_int_equal(find_roots("LIMIT_COVERED_ROOTS"), LIMIT_COVERED_ROOTS);
 }
 
+/* Whatever has a star is found in folders with few entries, and one of them is
+   enough. */
+static void stars_find_what_is_there(void **state)
+{
+    static const char *const protects[] = {"deep/*/x", "*.sln", NULL};
+    static const char *const makes[] = {"a.code-workspace",
+                                        "sub/b.code-workspace",
+                                        ".git/worktrees/w/gitdir",
+                                        "sub/.git/modules/m/config",
+                                        "deep/1/x",
+                                        "sub/c.sln"};
+    const struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE,
+                                    .protects = protects};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof makes / sizeof makes[0]; i++) {
+        struct covers covers = {.repository = false};
+        char command[200];
+        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        assert_true(fd >= 0);
+        (void)snprintf(command, sizeof command,
+                       "rm -rf .git sub deep *.* && mkdir -p .git sub/.git "
+                       "$(dirname %s) && touch %s",
+                       makes[i], makes[i]);
+        folder_run(command);
+        covers_find_roots(fd, &covers);
+        covers_list(fd, &sandbox, &covers);
+        if (!paths_has(&covers.closed, makes[i]) || covers.closed.n != 1)
+            fail_msg("%s is not covered alone", makes[i]);
+        covers_release(&covers);
+        assert_int_equal(close(fd), 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -127,6 +163,7 @@ int main(void)
         TEST(repositories_are_sought_in_few_folders),
         TEST(repositories_are_sought_among_few_entries),
         TEST(few_repositories_are_covered),
+        TEST(stars_find_what_is_there),
     };
 
     return RUN_TESTS("covers", tests);

@@ -21,8 +21,11 @@
 #include "image/filter_program.h"
 #include "image/listing.h"
 
-/* Lists a new folder with files of these NAMES, up to a NULL. */
-static struct listing list_of(const char *const *names)
+typedef void reader(struct listing *listing, int fd, const char *const *more);
+
+/* Lists a new folder with files of these NAMES, up to a NULL, by READ. */
+static struct listing list_by(const char *const *names, reader *read,
+                              const char *const *more)
 {
     char path[] = "/tmp/ecl-mcp-listing-XXXXXX";
     struct listing listing;
@@ -37,12 +40,23 @@ static struct listing list_of(const char *const *names)
         assert_true(file >= 0);
         assert_int_equal(close(file), 0);
     }
-    listing_read(&listing, fd);
+    read(&listing, fd, more);
     for (size_t i = 0; names[i]; i++)
         assert_int_equal(unlinkat(fd, names[i], 0), 0);
     assert_int_equal(close(fd), 0);
     assert_int_equal(rmdir(path), 0);
     return listing;
+}
+
+static void read_all(struct listing *listing, int fd, const char *const *more)
+{
+    (void)more;
+    listing_read(listing, fd);
+}
+
+static struct listing list_of(const char *const *names)
+{
+    return list_by(names, read_all, NULL);
 }
 
 static void a_listing_has_all_entries(void **state)
@@ -66,6 +80,45 @@ static void a_listing_has_all_entries(void **state)
         assert_string_equal(listing_name(&listing, i), texts[number]);
         texts[number][0] = '\0'; // once
     }
+    listing_release(&listing);
+}
+
+/* Of a folder on the way to secrets, that is: no more plain files than can get
+   rules, some more that may be hidden, and all whose names are secret. */
+static void a_way_leaves_plain_files_out(void **state)
+{
+    static const char *const more[] = {"*.jks", NULL};
+    const char *names[1000 + 1] = {NULL};
+    char texts[1000][sizeof ".entry-" + 11];
+    size_t found[4] = {0};
+    struct listing listing;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "%sentry-%d%s",
+                       i % 2 ? "." : "", i,
+                       i % 100 == 7   ? ".pem"
+                       : i % 100 == 9 ? ".jks"
+                                      : "");
+        names[i] = texts[i];
+    }
+    listing = list_by(names, listing_read_way, more);
+    assert_true(listing.read);
+    assert_int_equal(listing.seen, 1000);
+    assert_true(listing_may_have(&listing, "entry-999"));
+    assert_true(listing_may_have(&listing, ".entry-998"));
+    assert_false(listing_may_have(&listing, ".ssh"));
+    for (size_t i = 0; i < listing.n; i++) {
+        const char *name = listing_name(&listing, i);
+
+        found[name[0] == '.']++;
+        found[2] += strstr(name, ".pem") != NULL;
+        found[3] += strstr(name, ".jks") != NULL;
+    }
+    assert_int_equal(found[2], 10);
+    assert_int_equal(found[3], 10);
+    assert_in_range(found[0], LIMIT_FILES_READABLE, 250);
+    assert_in_range(found[1], LIMIT_FILES_READABLE, 250);
     listing_release(&listing);
 }
 
@@ -250,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_listing_has_all_entries),
+        cmocka_unit_test(a_way_leaves_plain_files_out),
         cmocka_unit_test(a_listing_misses_no_name),
         cmocka_unit_test(a_listing_is_bounded),
         cmocka_unit_test(a_short_listing_ends_soon),
