@@ -9,7 +9,7 @@
 static const struct prompts_entry prompts[] = {
     {"explain-error",
      "Explain the last error",
-     "Explain what the last evaluation failed of, and how to fix it.",
+     "Explain why the last evaluation failed, and how to fix it.",
      {"describe-last-error"},
      {{"session", "Lisp session, default main.", false, PROMPTS_SESSION}},
      "The last evaluation in this Lisp failed. Call describe-last-error[ with "
