@@ -169,7 +169,8 @@ error."
                          (make-pathname :name nil :type nil :version nil
                                         :defaults pathname))))
            (reason (and folder (open-failure file folder))))
-      (and reason (format nil "Cannot open ~s: ~a." file reason)))))
+      (and reason
+           (format nil "Cannot open ~s: ~a." (shown-name file) reason)))))
 
 (defun file-stream-text (condition)
   "Returns the message of one of ECL's own errors of reading or writing a file, or
@@ -185,7 +186,7 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
     (when reason
       (format nil "Cannot ~:[write~;read~] ~:[a file~;~:*~s~]: ~a"
               (search "read" text :end2 reason)
-              file
+              (and file (shown-name file))
               (subseq text (+ reason (length mark)))))))
 
 (defun missing-package (condition)
