@@ -43,8 +43,9 @@ variable `exec-path'."
 
 (defcustom ecl-mcp-workspace nil
   "Folder whose files the Lisp of this Emacs and its tools may change.
-Nil means the project of the buffer in which ecl-mcp is started, or the folder
-of that buffer if it belongs to no project."
+Nil means the project of the buffer in which ecl-mcp is started.  If there is
+none, it is the nearest folder upwards that defines systems (.asd), but not the
+home folder; or else the folder of that buffer."
   :type '(choice (const :tag "Project of the buffer" nil) directory)
   :group 'ecl-mcp)
 
@@ -464,6 +465,16 @@ Its exit status then is that of bad arguments; the disk may be full, say."
 
 ;;;; Starting and stopping
 
+(defun ecl-mcp-lisp--systems-folder (folder)
+  "The nearest folder from FOLDER upwards with .asd files in it, or nil.
+The home folder and the root are none: all below would be open to the Lisp."
+  (locate-dominating-file
+   folder
+   (lambda (parent)
+     (and (not (file-equal-p parent "~/"))
+          (not (file-equal-p parent "/"))
+          (ignore-errors (directory-files parent nil "\\.asd\\'" t 1))))))
+
 (defun ecl-mcp-lisp--workspace ()
   "Return the workspace for a Lisp that is started in this buffer."
   (file-name-as-directory
@@ -471,8 +482,9 @@ Its exit status then is that of bad arguments; the disk may be full, say."
     (or ecl-mcp-workspace
         (and (not (file-remote-p default-directory))
              (require 'project)
-             (when-let ((project (project-current)))
-               (project-root project)))
+             (if-let ((project (project-current)))
+                 (project-root project)
+               (ecl-mcp-lisp--systems-folder default-directory)))
         (if (file-remote-p default-directory) "~/" default-directory)))))
 
 (defun ecl-mcp-lisp--connect (lisp)

@@ -363,9 +363,25 @@ it is, then at the end, then from the start."
       (cond ((and guess (labelled-p guess)) guess)
             ((labelled-p (1- count)) (1- count))
             (t
-             (position label
-                       (funcall between 0 (min count +labels-searched+))
-                       :key #'car :test #'string-equal))))))
+             (let ((entries (funcall between 0
+                                     (min count +labels-searched+))))
+               (or (position label entries :key #'car :test #'string-equal)
+                   (position-of-name label entries))))))))
+
+(defun position-of-name (name entries)
+  "Returns the position of the only one of ENTRIES whose label is that of a symbol
+called NAME, whatever its package; or NIL."
+  (flet ((called-p (entry)
+           (let* ((label (car entry))
+                  (colon (position #\: label :from-end t)))
+             (and colon
+                  (every (lambda (character) (not (find character "\"| (")))
+                         label)
+                  (string-equal name label :start2 (1+ colon))))))
+    (let ((first (position-if #'called-p entries)))
+      (and first
+           (not (find-if #'called-p entries :start (1+ first)))
+           first))))
 
 (defun entry-of-table (component table)
   "Returns the value in TABLE for the key that COMPONENT spells, and T; or NIL

@@ -14,9 +14,6 @@
   "Milliseconds that a replay which is stopped at its limit has to freeze and to
 answer, on a busy machine, too; at most half of its time, at least a tenth.")
 
-(defconstant +watched-functions+ 1000
-  "Functions around whose calls places are looked at.")
-
 (defconstant +watched-characters+ 2000
   "Characters of the text of a place by which a change is seen.")
 
@@ -241,8 +238,7 @@ what the running replay says."
     (begin-tracing (remove-duplicates
                     (append (replay-traced replay)
                             (and stop (list (replay-stop replay)))
-                            (and watch
-                                 (steppable-functions +watched-functions+)))
+                            (and watch (steppable-functions)))
                     :test #'equal)
                    #'make-seeing-function)))
 

@@ -110,7 +110,19 @@ when it is not one of ECL's own."
                +message-characters+))
           (declare (ignore full))
           (unless failure
-            (values text (second arguments))))))))
+            (values (format nil "~a~@[ ~a~]" text
+                            (internal-symbol-text (cddr arguments)))
+                    (second arguments))))))))
+
+(defun internal-symbol-text (arguments)
+  "Returns what to write instead if ARGUMENTS, of the report of a reader error, are
+the name of a symbol and its package, in which it is not external; or NIL."
+  (destructuring-bind (&optional name package &rest more) arguments
+    (and (stringp name)
+         (packagep package)
+         (null more)
+         (eq :internal (nth-value 1 (find-symbol name package)))
+         (format nil "It is internal: ~a::~a." (package-name package) name))))
 
 (defun compiler-warning-text (condition)
   "Returns the message of a warning of ECL's compiler without the place and the
@@ -157,7 +169,8 @@ error."
                          (make-pathname :name nil :type nil :version nil
                                         :defaults pathname))))
            (reason (and folder (open-failure file folder))))
-      (and reason (format nil "Cannot open ~s: ~a." file reason)))))
+      (and reason
+           (format nil "Cannot open ~s: ~a." (shown-name file) reason)))))
 
 (defun file-stream-text (condition)
   "Returns the message of one of ECL's own errors of reading or writing a file, or
@@ -173,7 +186,7 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
     (when reason
       (format nil "Cannot ~:[write~;read~] ~:[a file~;~:*~s~]: ~a"
               (search "read" text :end2 reason)
-              file
+              (and file (shown-name file))
               (subseq text (+ reason (length mark)))))))
 
 (defun missing-package (condition)
@@ -198,6 +211,24 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
               (member name '("QL" "QUICKLISP" "QUICKLISP-CLIENT" "OCICL")
                       :test #'string-equal)
               (string-downcase name)))))
+
+(defun missing-cell-text (condition)
+  "Returns the message of CONDITION, about a function or variable that does not
+exist, and the symbols of other packages that are called so and do; or NIL."
+  (let ((name (ignore-errors (cell-error-name condition)))
+        (text (reported-text condition)))
+    (when (and text name (symbolp name))
+      (flet ((elsewhere-p (symbol)
+               (and (not (eq symbol name))
+                    (if (typep condition 'undefined-function)
+                        (fboundp symbol)
+                        (boundp symbol))
+                    (not (internal-name-p symbol)))))
+        (let ((others (ignore-errors
+                       (remove-if-not #'elsewhere-p
+                                      (found-elsewhere (symbol-name name))))))
+          (format nil "~a~@[~%Found elsewhere: ~{~a~^, ~}.~]" text
+                  (mapcar #'symbol-text others)))))))
 
 (defun slots-text (condition)
   "Returns a line for each slot of CONDITION that has a value, with a line break
@@ -231,6 +262,7 @@ says of the last one in this evaluation."
         (arithmetic-error (arithmetic-text condition))
         (end-of-file (end-of-file-text condition))
         (file-error (file-error-text condition))
+        ((or undefined-function unbound-variable) (missing-cell-text condition))
         (warning (compiler-warning-text condition))
         ((satisfies violation-p) (violation-text condition))
         (reader-error

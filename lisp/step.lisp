@@ -234,11 +234,24 @@ records the call."
   (lambda (&rest arguments)
     (call-function-stepped name worker arguments)))
 
-(defun steppable-functions (&optional (most +traced-functions+))
+(defconstant +watched-functions+ 1000
+  "Functions whose calls step-form shows, or around whose calls replay-evaluation
+looks at places.")
+
+(defun own-packages ()
+  "Returns the packages of the workspace's systems that are loaded."
+  (ignore-errors
+   (files-packages (loop for source being the hash-keys of *loaded-versions*
+                         when (own-file-p source)
+                           collect source))))
+
+(defun steppable-functions ()
   "Returns the names of the session's functions, whose calls are nodes: those of
-the user's packages, MOST at most."
-  (let ((names '()))
-    (dolist (package (users-packages-sorted) names)
+the user's packages and of the workspace's systems."
+  (let ((names '())
+        (most +watched-functions+))
+    (dolist (package (remove-duplicates (append (users-packages-sorted)
+                                        (own-packages))) names)
       (do-symbols (symbol package)
         (when (eq package (symbol-package symbol))
           (dolist (name (functions-of symbol))

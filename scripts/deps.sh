@@ -64,6 +64,17 @@ done
 as_root=''
 if [ "$(id -u)" != 0 ]; then
     if ! command -v sudo >/dev/null; then
+        needed=''
+        for package in $missing; do
+            case " $(echo $may) " in
+            *" $package "*) ;;
+            *) needed="$needed $package" ;;
+            esac
+        done
+        if [ -z "$needed" ]; then
+            echo "deps: tests that need$missing are skipped" >&2
+            exit 0
+        fi
         echo "deps: not root and no sudo; as root run: apt-get install$missing" >&2
         exit 1
     fi

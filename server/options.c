@@ -2,6 +2,7 @@
 /* options.c: see options.h. --help and the messages are made from one table. */
 #include "server/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -155,11 +156,12 @@ static int fail_option(void)
     return 2;
 }
 
+static const char units[] = "KMGT";
+
 /* A whole number from MIN to MAX; K, M, G or T may follow it. */
 static bool parse_size(const char *text, uint64_t min, uint64_t max,
                        uint64_t *out)
 {
-    static const char units[] = "KMGT";
     char *end;
     unsigned shift = 0;
 
@@ -168,7 +170,7 @@ static bool parse_size(const char *text, uint64_t min, uint64_t max,
     if (errno != 0 || end == text || text[0] < '0' || text[0] > '9')
         return false;
     if (*end != '\0') {
-        const char *unit = strchr(units, *end);
+        const char *unit = strchr(units, toupper((unsigned char)*end));
 
         if (!unit || end[1] != '\0')
             return false;
@@ -180,15 +182,31 @@ static bool parse_size(const char *text, uint64_t min, uint64_t max,
     return true;
 }
 
+/* Writes N as --help does, with a unit if that says the same. */
+static void write_size(uint64_t n, char *to, size_t size)
+{
+    size_t unit = 0;
+
+    while (n % 1024 == 0 && units[unit] != '\0') {
+        n /= 1024;
+        unit++;
+    }
+    (void)snprintf(to, size, "%llu%.1s", (unsigned long long)n,
+                   unit > 0 ? units + unit - 1 : "");
+}
+
 static int set_size(const char *option, const char *value, uint64_t min,
                     uint64_t max, uint64_t *out)
 {
+    char least[24];
+    char most[24];
     char valid[80];
 
     if (parse_size(value, min, max, out))
         return -1;
-    (void)snprintf(valid, sizeof valid, "%llu to %llu", (unsigned long long)min,
-                   (unsigned long long)max);
+    write_size(min, least, sizeof least);
+    write_size(max, most, sizeof most);
+    (void)snprintf(valid, sizeof valid, "%s to %s", least, most);
     return fail_value(option, value, valid);
 }
 

@@ -6,6 +6,26 @@
 (require 'support)
 (require 'ecl-mcp-client)
 
+(ert-deftest ecl-mcp-lisp-workspace-is-where-systems-are ()
+  (let* ((root (file-name-as-directory (make-temp-file "ecl-mcp-systems" t)))
+         (source (expand-file-name "deep/src/" root))
+         (ecl-mcp-workspace nil)
+         (project-find-functions nil))
+    (unwind-protect
+        (let ((default-directory source))
+          (make-directory source t)
+          (should (equal (ecl-mcp-lisp--workspace) (file-truename source)))
+          (write-region "" nil (expand-file-name "deep/keep.asd" root) nil 0)
+          (should (equal (ecl-mcp-lisp--workspace)
+                         (file-truename (expand-file-name "deep/" root))))
+          ;; not the home folder, below which all would be open to the Lisp
+          (with-environment-variables (("HOME" (expand-file-name "deep" root)))
+            (should (equal (ecl-mcp-lisp--workspace) (file-truename source))))
+          (let ((project-find-functions
+                 (list (lambda (_) (cons 'transient root)))))
+            (should (equal (ecl-mcp-lisp--workspace) (file-truename root)))))
+      (delete-directory root t))))
+
 (ert-deftest ecl-mcp-lisp-supervisor-killed ()
   "When the supervisor dies, waiting calls are answered and it is restarted."
   (ecl-mcp-test-with-lisp folder

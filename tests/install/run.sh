@@ -59,6 +59,42 @@ emacs_evaluates()
         grep -qxF "$root/opt/bin/ecl-mcp"
 }
 
+# deps_without PACKAGE: what scripts/deps.sh check says where only PACKAGE is missing,
+# to somebody who is not root and has no sudo.
+deps_without()
+{
+    rm -rf "$root" && mkdir -p "$root"
+    for tool in sh sed cat; do
+        ln -s "$(command -v $tool)" "$root/$tool"
+    done
+    for tool in node npm emacs; do
+        ln -s "$(command -v true)" "$root/$tool"
+    done
+    printf '#!/bin/sh\necho 1000\n' >"$root/id"
+    cat >"$root/dpkg-query" <<EOF
+#!/bin/sh
+shift 3
+for package; do
+    [ "\$package" = "$1" ] || echo "\$package installed"
+done
+EOF
+    chmod +x "$root/id" "$root/dpkg-query"
+    env PATH="$root" sh scripts/deps.sh check 2>&1
+}
+
+deps_skip()
+{
+    [ "$(deps_without slime)" = 'deps: tests that need slime are skipped' ]
+}
+
+deps_refuse()
+{
+    said=$(deps_without libgc-dev) && return 1
+    [ "$said" = 'deps: not root and no sudo; as root run: apt-get install libgc-dev' ]
+}
+
+check 'packages that tests may lack are not asked for' deps_skip
+check 'packages that are needed are named' deps_refuse
 rm -rf "$root"
 check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
 check 'the installed server evaluates' evaluates

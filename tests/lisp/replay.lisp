@@ -85,8 +85,7 @@
   (answer "(dotimes (i 999) (let ((name (intern (format nil \"W~d\" i))))
              (setf (fdefinition name) (lambda () nil))))")
   (flet ((watched ()
-           (length (ecl-mcp::steppable-functions
-                    ecl-mcp::+watched-functions+))))
+           (length (ecl-mcp::steppable-functions))))
     (is (= 999 (watched)))
     (answer "(defun last-watched () nil)")
     (is (= 1000 ecl-mcp::+watched-functions+ (watched)))
