@@ -47,7 +47,7 @@ struct head {
 };
 
 /* There are N of these, then the names. */
-struct entry {
+struct stored_entry {
     uint64_t number;
     uint32_t name;
     uint32_t type;
@@ -120,9 +120,9 @@ static struct head *read_file(int fd, size_t *size)
 /* The bytes of all that HEAD tells about; 0: more than SIZE. */
 static size_t size_of(const struct head *head, size_t size)
 {
-    size_t entries = sizeof *head + head->n * sizeof(struct entry);
+    size_t entries = sizeof *head + head->n * sizeof(struct stored_entry);
 
-    if (head->n > size / sizeof(struct entry) || head->names_n > size ||
+    if (head->n > size / sizeof(struct stored_entry) || head->names_n > size ||
         entries + head->names_n > size)
         return 0;
     return entries + head->names_n;
@@ -145,7 +145,7 @@ static bool is_current(const struct head *head, size_t size,
 /* Copies what HEAD tells to LISTING; false: without memory, or it is none. */
 static bool copy(const struct head *head, struct listing *listing)
 {
-    const struct entry *entries = (const void *)(head + 1);
+    const struct stored_entry *entries = (const void *)(head + 1);
     const char *names = (const void *)(entries + head->n);
     size_t n = head->n;
     size_t names_n = head->names_n;
@@ -218,12 +218,12 @@ static bool is_settled(const struct hidden_path *home)
 
 static void fill(struct head *head, const struct listing *listing)
 {
-    struct entry *entries = (void *)(head + 1);
+    struct stored_entry *entries = (void *)(head + 1);
 
     for (size_t i = 0; i < listing->n; i++)
-        entries[i] = (struct entry){(uint64_t)listing->list[i].number,
-                                    (uint32_t)listing->list[i].name,
-                                    listing->list[i].type};
+        entries[i] = (struct stored_entry){(uint64_t)listing->list[i].number,
+                                           (uint32_t)listing->list[i].name,
+                                           listing->list[i].type};
     memcpy(entries + listing->n, listing->names, listing->names_n);
     memcpy(head->starts, listing->starts, sizeof head->starts);
 }
@@ -231,8 +231,8 @@ static void fill(struct head *head, const struct listing *listing)
 void remembered_note(const struct hidden_path *home, const char *const *more,
                      const struct listing *listing)
 {
-    size_t size = sizeof(struct head) + listing->n * sizeof(struct entry) +
-                  listing->names_n;
+    size_t size = sizeof(struct head) +
+                  listing->n * sizeof(struct stored_entry) + listing->names_n;
     struct head *head = NULL;
     int fd = -1;
 

@@ -485,10 +485,8 @@
 #define LIMIT_DESCRIPTORS 4096
 
 /* Plain files in each folder on the way to a secret that images may read, each
-   by a rule of its own, which takes 4 microseconds at every start: a home with
-   thousands of files must not cost more than one with fifty. Those whose names
-   begin with a dot come first. Folders do not count, for most of what code
-   reads is in one. */
+   by a rule of its own, which takes 4 microseconds at every start. Those whose
+   names begin with a dot come first. Folders do not count. */
 #define LIMIT_FILES_READABLE 128
 
 /* Entries of a home, or of another folder on the way to a secret, that are
@@ -496,9 +494,8 @@
    a folder with more gets readable. */
 #define LIMIT_WAY_ENTRIES 120000
 
-/* Bytes of the file in which a home with very many entries is remembered: tens
-   of thousands of folders, beside which the plain files do not count. To read
-   more would save little. */
+/* Bytes of the file in which a large home is remembered: tens of thousands of
+   folders. To read more would save little. */
 #define LIMIT_HOME_REMEMBERED (1024 * 1024)
 
 /* Milliseconds in which the temporary folder of the images is removed when the
@@ -534,8 +531,7 @@
 /* Milliseconds within which a checkpoint must wake up. */
 #define LIMIT_WAKE_MS 1000
 
-/* Parentheses and quotes that may be open at a time in source text that is
-   checked or searched: each takes 32 bytes. */
+/* Parentheses and quotes open at a time in source text: each takes 32 bytes. */
 #define LIMIT_SOURCE_DEPTH 1000000
 
 /* What is reported about source text: problems, lists that are open at each,
@@ -569,9 +565,8 @@
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
 
-/* Milliseconds of the processor that an evaluation goes on after a definition
-   before that is compiled meanwhile: most are done by then, and a fork costs 1.
- */
+/* Milliseconds of processor time that an evaluation runs after a definition
+   before that is compiled: most are done by then, and a fork costs 1. */
 #define LIMIT_NATIVE_AFTER_MS 100
 
 /* Values that complete what a user types: MCP allows no more in an answer. To
