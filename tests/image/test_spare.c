@@ -173,7 +173,6 @@ static long pages_made(pid_t pid, char *state)
 {
     char path[64];
     char line[512] = "";
-    long made = 0;
     FILE *file;
     const char *at;
 
@@ -184,10 +183,14 @@ static long pages_made(pid_t pid, char *state)
     (void)fclose(file); // was only read
     at = strrchr(line, ')');
     assert_non_null(at);
-    // between them its parent and so on
-    assert_int_equal(sscanf(at + 1, " %c%*s%*s%*s%*s%*s%*s%ld", state, &made),
-                     2);
-    return made;
+    at += 2;
+    *state = *at;
+    for (int field = 0; field < 7; field++) {
+        at = strchr(at, ' ');
+        assert_non_null(at);
+        at++;
+    }
+    return strtol(at, NULL, 10);
 }
 
 /* When no session comes soon, it does what the first call would do: that one
