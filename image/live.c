@@ -251,8 +251,8 @@ static void call(struct wire_head head, struct str body)
 
     if (connection_begin(&live.connection, head)) {
         connection_reply(&live.connection, head.id, true,
-                         STR("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not "
-                             "begun: it was stopped."),
+                         STR("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call did not "
+                             "run: it was stopped."),
                          STR(""));
         return;
     }

@@ -41,7 +41,7 @@ case $* in
 esac
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "deps: this system has no dpkg; what is needed is called in Debian:" >&2
+    echo "deps: this system has no dpkg; install these packages, by their Debian names:" >&2
     echo "$wanted" | fmt >&2
     exit 0
 fi

@@ -9,7 +9,7 @@ bad=0
 
 for name in $(sed -n 's/^#define \(LIMIT_[A-Z0-9_]*\) .*/\1/p' "$header"); do
     echo "$named" | grep -qx "$name" && continue
-    echo "limits: $header: no test at $name and one past it names it"
+    echo "limits: $header: no test names $name; test the limit and one above it"
     bad=1
 done
 exit $bad

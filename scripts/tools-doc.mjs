@@ -18,9 +18,9 @@ const { tools } = JSON.parse(stdout).result;
 function hints({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint }) {
     if (readOnlyHint)
         return 'Changes nothing.';
-    return 'Changes something' +
-        (destructiveHint ? ', and may destroy' : '') +
-        (idempotentHint ? '; a repeated call changes nothing more' : '') +
+    return 'Makes changes' +
+        (destructiveHint ? ', possibly destructive ones' : '') +
+        (idempotentHint ? '; repeating a call changes nothing more' : '') +
         (openWorldHint ? '; may reach beyond the Lisp image.' : '.');
 }
 
@@ -40,10 +40,11 @@ const wrap = text => text.replace(/(.{1,100})( |$)/g, '$1\n').trimEnd();
 const lines = [
     '# Tools', '',
     wrap('`make docs` makes this page from what the server tells its clients; do ' +
-        'not edit it. The names of tools and arguments may be written with `_` ' +
-        'for `-`. In every tool, `session` is `main` unless it is given, and ' +
-        '`package` is that of the session. The first of several choices is the ' +
-        'default. Arguments that a tool does not have are refused.'),
+        'not edit it. The [README](../README.md#tools) has the safety level of ' +
+        'each tool. Names of tools and arguments may be written with `_` for ' +
+        '`-`. `session` defaults to `main`, `package` to that of the session, ' +
+        'and a choice to the first one. Arguments that a tool does not have ' +
+        'are refused.'),
 ];
 for (const { name, description, inputSchema, annotations } of tools) {
     lines.push('', `## ${name}`, '', wrap(cell(description)), '', hints(annotations));

@@ -58,7 +58,7 @@ static void refuse(struct link_attach *attach, const char *reason)
     buf_printf(&text,
                "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\n"
                "The Lisp images of this server are reached through %s, which "
-               "cannot be used: %s. The call was not begun. Start the images "
+               "cannot be used: %s. The call did not run. Start the images "
                "with M-x ecl-mcp in Emacs, then call again.",
                attach->path, reason);
     log_line(attach->log, LOG_WARN, "attach: %s: %s", attach->path, reason);

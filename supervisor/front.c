@@ -119,14 +119,13 @@ bool front_is_full(const struct front *front, size_t n, struct buf *text)
     if (!own && s->calls < LIMIT_SHARED_CALLS &&
         (s->calls == 0 || s->bytes + n <= LIMIT_SHARED_BYTES))
         return false;
-    buf_printf(
-        text,
-        "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: too many "
-        "calls %s are waiting; the limit is %d calls and %u bytes of "
-        "arguments. Wait for answers, then try again.",
-        own ? "of this server" : "of all who share the Lisp images",
-        own ? LIMIT_PENDING_CALLS : LIMIT_SHARED_CALLS,
-        own ? LIMIT_PENDING_BYTES : LIMIT_SHARED_BYTES);
+    buf_printf(text,
+               "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call did not run: too many "
+               "calls %s are waiting; the limit is %d calls and %u bytes of "
+               "arguments. Wait for answers, then try again.",
+               own ? "of this server" : "of all who share the Lisp images",
+               own ? LIMIT_PENDING_CALLS : LIMIT_SHARED_CALLS,
+               own ? LIMIT_PENDING_BYTES : LIMIT_SHARED_BYTES);
     return true;
 }
 

@@ -199,8 +199,7 @@ void reply_not_run(struct session *session, struct call *call, const char *why)
 
     call_queue_withdraw(&session->calls, call);
     buf_printf(&text,
-               "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: %s.",
-               why);
+               "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call did not run: %s.", why);
     reply_text(call, true, buf_view(&text));
     buf_release(&text);
 }

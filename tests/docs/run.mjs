@@ -27,6 +27,11 @@ const documents = all.filter(name => name.endsWith('.md'));
 const glossary = () => [read('docs/glossary.md'), codeFiles(ROOT, all),
     place => fs.existsSync(path.join(ROOT, place))];
 
+// The rows of the table of tools in the README, each about one safety level.
+const TOOL_NAME = /`([a-z]+-[a-z-]+)`/g;
+const toolRows = () => read('README.md').split('\n## Tools\n')[1]
+    .split('\n## ')[0].match(/^\| (safe|cautious|dangerous) .*$/gm);
+
 // The lines of TEXT that are prose: not code, tables, pictures or comments.
 function proseLines(text) {
     let inCode = false;
@@ -50,14 +55,23 @@ const tests = {
         const names = text => new Set(text);
         const there = names([...read('docs/tools.md')
             .matchAll(/^## (\S+)$/gm)].map(([, name]) => name));
-        const rows = read('README.md').split('\n## Tools\n')[1]
-            .split('\n## ')[0].match(/^\| (safe|cautious|dangerous) .*$/gm);
-        const told = names([...rows.join('\n')
-            .matchAll(/`([a-z]+-[a-z-]+)`/g)].map(([, name]) => name));
+        const told = names([...toolRows().join('\n').matchAll(TOOL_NAME)]
+            .map(([, name]) => name));
         return [...there].filter(name => !told.has(name))
             .map(name => `${name} is missing`)
             .concat([...told].filter(name => !there.has(name))
                 .map(name => `there is no ${name}`));
+    },
+    'the README has the level of every tool'() {
+        const levels = new Map(all.filter(name => /^core\/tools\/.*\.c$/.test(name))
+            .flatMap(name => [...read(name).matchAll(
+                /\.name = "([a-z-]+)",\s*\.title[^]*?\.level = TOOL_([A-Z]+)/g)])
+            .map(([, name, level]) => [name, level.toLowerCase()]));
+        const faults = toolRows().flatMap(row =>
+            [...row.matchAll(TOOL_NAME)].map(([, name]) => name)
+                .filter(name => !row.startsWith(`| ${levels.get(name)} |`))
+                .map(name => `${name} is ${levels.get(name)}`));
+        return faults.concat(levels.size > 40 ? [] : ['few tools were found']);
     },
     'docs/prompts.md has the prompts of the server'() {
         const request = { jsonrpc: '2.0', id: 1, method: 'prompts/list',

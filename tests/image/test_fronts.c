@@ -110,7 +110,7 @@ static void owner_stops_the_calls_of_others(void **state)
     host_as(host_guest);
     host_wait(1);
     assert_true(host_error);
-    host_expect_part("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: "
+    host_expect_part("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call did not run: "
                      "it was stopped.");
     host_as(host_guest);
     host_call_and_see_it_run(2, "(loop)");
