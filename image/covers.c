@@ -477,6 +477,7 @@ static void list_git(struct search *search, const char *root, bool stars)
         fix(git, search->covers);
     }
     note_stars(search, git, of_git);
+    search->again = search->again || may_be(search, git, MODULES);
     expand_all(search, git, of_git, stars);
     if (stars && join(git, MODULES, modules))
         list_modules(search, modules, MODULES_DEPTH);

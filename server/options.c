@@ -169,8 +169,10 @@ static bool parse_size(const char *text, uint64_t min, uint64_t max,
     unsigned long long n = strtoull(text, &end, 10);
     if (errno != 0 || end == text || text[0] < '0' || text[0] > '9')
         return false;
-    if (*end != '\0') {
-        const char *unit = strchr(units, toupper((unsigned char)*end));
+    int letter = toupper((unsigned char)*end);
+
+    if (letter != '\0') {
+        const char *unit = strchr(units, letter);
 
         if (!unit || end[1] != '\0')
             return false;
