@@ -485,17 +485,15 @@
 #define LIMIT_DESCRIPTORS 4096
 
 /* Plain files in each folder on the way to a secret that images may read, each
-   by a rule of its own, which takes 4 microseconds at every start. Those whose
-   names begin with a dot come first. Folders do not count. */
+   by a rule that takes 4 microseconds at every start: a home with thousands
+   must not cost more than one with fifty. Dotted ones come first. */
 #define LIMIT_FILES_READABLE 128
 
-/* Entries of a home, or of another folder on the way to a secret, that are
-   listed: more than anybody has, and 6 MB for a moment at a start. Nothing in
-   a folder with more gets readable. */
+/* Entries of such a folder that are listed: more than anybody has, and 6 MB for
+   a moment at a start. Nothing in a folder with more gets readable. */
 #define LIMIT_WAY_ENTRIES 120000
 
-/* Bytes of the file in which a large home is remembered: tens of thousands of
-   folders. To read more would save little. */
+/* Bytes in which a large home is remembered: to read more would save little. */
 #define LIMIT_HOME_REMEMBERED (1024 * 1024)
 
 /* Milliseconds in which the temporary folder of the images is removed when the
