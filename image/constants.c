@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <ecl/ecl.h>
 
@@ -51,13 +52,13 @@ struct known {
     cl_object symbol;
 };
 
-/* What modules share. */
-static struct {
+/* What modules share; NULL: there is no memory for it. */
+static struct remembered {
     struct known symbols[KNOWN];
     char name[TOKEN]; /* of the package that was looked up last */
     size_t n;
     cl_object package; /* kept by the list of all packages */
-} remembered;
+} * remembered;
 
 static cl_object (*library_read)(cl_object stream);
 
@@ -82,6 +83,12 @@ __attribute__((constructor)) static void find_original(void)
 
 void constants_begin(void)
 {
+    void *memory = remembered;
+
+    if (!memory) // pages of its own, which no session needs
+        memory = mmap(NULL, sizeof *remembered, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    remembered = memory == MAP_FAILED ? NULL : memory;
     active = true;
     wide = -1; // code of the user may have changed that since
 }
@@ -89,7 +96,9 @@ void constants_begin(void)
 void constants_end(void)
 {
     active = false;
-    memset(&remembered, 0, sizeof remembered);
+    if (remembered)
+        (void)munmap(remembered, sizeof *remembered);
+    remembered = NULL;
 }
 
 /* --- Tokens ------------------------------------------------------------- */
@@ -142,15 +151,15 @@ static cl_object package_named(char *p, size_t n)
     struct ecl_base_string name = string_of(p, n);
     cl_object found;
 
-    if (remembered.package && n == remembered.n &&
-        memcmp(remembered.name, p, n) == 0)
-        return remembered.package;
+    if (remembered && remembered->package && n == remembered->n &&
+        memcmp(remembered->name, p, n) == 0)
+        return remembered->package;
     found = cl_find_package((cl_object)&name);
-    if (found == ECL_NIL)
-        return ECL_NIL;
-    memcpy(remembered.name, p, n);
-    remembered.n = n;
-    return remembered.package = found;
+    if (!remembered || found == ECL_NIL)
+        return found;
+    memcpy(remembered->name, p, n);
+    remembered->n = n;
+    return remembered->package = found;
 }
 
 /* The package named by the N characters at P that the module will make, which
@@ -207,9 +216,11 @@ static cl_object known_symbol(const char *token, char *p, size_t n)
     size_t hash = n;
     struct known *known;
 
+    if (!remembered)
+        return symbol_of(p, n);
     for (size_t i = 0; i < n; i++)
         hash = hash * 31 + (unsigned char)token[i];
-    known = &remembered.symbols[hash % KNOWN];
+    known = &remembered->symbols[hash % KNOWN];
     if (known->n == n && known->package == package &&
         memcmp(known->token, token, n) == 0)
         return known->symbol;

@@ -276,18 +276,18 @@ static cl_object ask(cl_object part, cl_object whole)
     return give(yes, ecl_nth_value(ecl_process_env(), 1));
 }
 
-cl_object cl_subtypep(cl_narg n, cl_object part, cl_object whole, ...)
+// The declaration has these names.
+// NOLINTNEXTLINE(readability-identifier-naming)
+cl_object cl_subtypep(cl_narg narg, cl_object V1, cl_object V2, ...)
 {
     cl_object environment = ECL_NIL;
     va_list rest;
 
-    if (n != 2) {
-        va_start(rest, whole);
-        if (n == 3)
-            environment = va_arg(rest, cl_object);
-        va_end(rest);
-        return library_subtypep(n, part, whole, environment);
-    }
-    return active && part != whole ? ask(part, whole)
-                                   : library_subtypep(2, part, whole);
+    if (narg == 2)
+        return active && V1 != V2 ? ask(V1, V2) : library_subtypep(2, V1, V2);
+    va_start(rest, V2);
+    if (narg == 3)
+        environment = va_arg(rest, cl_object);
+    va_end(rest);
+    return library_subtypep(narg, V1, V2, environment);
 }

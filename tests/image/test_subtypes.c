@@ -34,9 +34,9 @@ static cl_object pass_on(cl_narg n, cl_object part, cl_object whole, ...)
     return of_ecl(n, part, whole, environment);
 }
 
-extern cl_object cl_subtypep(cl_narg n, cl_object part, cl_object whole, ...);
+extern cl_object cl_subtypep(cl_narg narg, cl_object V1, cl_object V2, ...);
 
-cl_object cl_subtypep(cl_narg n, cl_object part, cl_object whole, ...)
+cl_object cl_subtypep(cl_narg narg, cl_object V1, cl_object V2, ...)
 {
     cl_env_ptr env = ecl_process_env();
     cl_object environment = ECL_NIL;
@@ -44,19 +44,19 @@ cl_object cl_subtypep(cl_narg n, cl_object part, cl_object whole, ...)
     cl_object sure;
     va_list rest;
 
-    va_start(rest, whole);
-    if (n > 2)
+    va_start(rest, V2);
+    if (narg > 2)
         environment = va_arg(rest, cl_object);
     va_end(rest);
     if (!active)
-        return of_ecl(n, part, whole, environment);
-    yes = quick_subtypep(n, part, whole, environment);
+        return of_ecl(narg, V1, V2, environment);
+    yes = quick_subtypep(narg, V1, V2, environment);
     sure = ecl_nth_value(env, 1);
     seen.all++;
-    if (of_ecl(n, part, whole, environment) != yes ||
+    if (of_ecl(narg, V1, V2, environment) != yes ||
         ecl_nth_value(env, 1) != sure) {
         seen.wrong++;
-        seen.example = cl_list(4, part, whole, yes, sure);
+        seen.example = cl_list(4, V1, V2, yes, sure);
     }
     return env->values[0];
 }
