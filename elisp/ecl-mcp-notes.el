@@ -202,7 +202,7 @@ This is the name that it mentions, or else the first line of the form."
     (mapconcat #'identity texts "\n")))
 
 (defun ecl-mcp-notes--go (overlays beyond-p)
-  "Go to the first of OVERLAYS, those of notes, that is BEYOND-P, and show its text.
+  "Go to the first note of OVERLAYS that is BEYOND-P, and show its text.
 If none is, go to the first of all: after a compilation point may be anywhere."
   (let* ((next (cl-find-if beyond-p overlays))
          (overlay (or next (car overlays)
