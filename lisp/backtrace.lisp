@@ -299,6 +299,19 @@ call that the innermost function was making."
      (kernel-call condition))
     (t nil)))
 
+(defun may-call-p (name frames form)
+  "False when the innermost of FRAMES, or the top-level FORM if there is none, does
+not mention the function NAME, nor has a variable with that value: compiled code,
+which has no frame, called it, and with other arguments than those it was passed."
+  (let* ((function (and frames (frame-function (first frames))))
+         (code (and (functionp function) (interpreted-version function)))
+         (names (and code (code-names code))))
+    (cond ((null frames) (form-names-p form (list name)))
+          ((null names) t)
+          (t (or (member name (first names))
+                 (rassoc name (frame-variables (first frames)))
+                 (member name (code-constants (function-code code))))))))
+
 (defun kernel-call (condition)
   "Returns the operator and the texts of the arguments of the function of ECL's
 kernel that signalled the type error CONDITION, as far as its report says. The
@@ -343,6 +356,9 @@ from 1, the argument, and the type."
 the FRAMES that remain. PENDING is the frame of the call that the innermost
 function was making, FORM is the top-level form."
   (multiple-value-bind (operator arguments) (known-call condition pending)
+    (when (and (typep condition 'undefined-function)
+               (not (may-call-p operator frames form)))
+      (setf arguments '("...")))
     (let* ((first (and frames (frame-function (first frames))))
            (kernel (and (kernel-name-p first) first))
            (rest (if kernel (rest frames) frames)))

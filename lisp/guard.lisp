@@ -29,6 +29,7 @@
   (aside '())                       ; texts of libraries, newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
+  (loading nil)                     ; the place in a file that it was loading
   (frozen nil)                      ; the number of the frozen error, :FAILED
                                     ; if there could be none, or NIL
   (relayed nil)                     ; true when its text is that of a failure
@@ -60,7 +61,10 @@ CONDITION is signalled, perhaps with the stack nearly full."
         (throw 'read-again #'ensure-asdf))
       (unless (evaluation-condition evaluation)
         (setf (evaluation-condition evaluation) condition
-              (evaluation-package evaluation) (live-package))
+              (evaluation-package evaluation) (live-package)
+              (evaluation-loading evaluation)
+              (and (not (typep condition 'storage-condition))
+                   (ignore-errors (loading-place evaluation))))
         (multiple-value-bind (frames more)
             (collect-frames (evaluation-base evaluation))
           (setf (evaluation-frames evaluation)
@@ -363,6 +367,15 @@ with the line of the form in it. Line 1 of code goes without saying."
         "the code")))
 
 (defun place-text (evaluation)
+  "Returns the lines that say which form of the code failed, and at which place of
+a file that the form was loading; or NIL when there is nothing to say."
+  (let ((form (form-place-text evaluation))
+        (loading (evaluation-loading evaluation)))
+    (and (or form loading)
+         (format nil "~@[~a~]~@[~*~%~]~@[While loading ~a.~]"
+                 form (and form loading) loading))))
+
+(defun form-place-text (evaluation)
   "Returns the line that says which form of the code failed, or NIL when the
 only form failed and is not in a file.
 

@@ -443,6 +443,26 @@ that is being loaded is running."
                   (evaluation-position evaluation) (form-end text position)
                   (evaluation-phase evaluation) :load)))))))
 
+(defun loading-place (evaluation)
+  "Returns the place, FILE:LINE, of the form that is running of a file that the
+code of EVALUATION is loading, by LOAD or as part of a system of the workspace; or
+NIL."
+  (let* ((*load-report* (or *load-report* (make-load-report)))
+         (mark (get :ecl-mcp-form :mark))
+         (location (source-location))
+         (file (first location)))
+    (cond ((not (and (eq :eval (evaluation-phase evaluation))
+                     (not (compiler-in-use-p))))
+           nil)
+          (*component-source*
+           (and mark
+                (own-file-p *component-source*)
+                (place-in-file *component-source* (mod mark +mark-base+))))
+          ((and file
+                (not (eq file *code-file*))
+                (not (eq file (evaluation-source-file evaluation))))
+           (place-in-file file (rest location))))))
+
 ;;; Around a load
 
 (defun call-as-component (file function)
