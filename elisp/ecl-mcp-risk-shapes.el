@@ -270,14 +270,23 @@ Return the names of the functions that it defines."
   (if (stringp part) (ecl-mcp-risk--bound part)
     (mapc #'ecl-mcp-risk--walk-pattern (ecl-mcp-risk--items part))))
 
+(defun ecl-mcp-risk--stepper-p (item lists)
+  "Whether ITEM, which follows `by' in a loop, may be a function that it calls.
+LISTS means that the loop goes through lists; others have numbers there."
+  (or (eq 'quote (car-safe item))
+      (and lists (not (eq 'function (car-safe item)))
+           (not (eq 'atom item)))))
+
 (defun ecl-mcp-risk--walk-loop (items)
   "Walk the ITEMS of a loop.
 Without a word at the beginning all of them are forms."
   (if (or (not (stringp (car items))) (equal (car items) "NIL"))
       (ecl-mcp-risk--walk-all items)
-    (let ((word nil) (before nil))
+    (let ((word nil) (before nil) (steps nil))
       (dolist (item items)
-        (cond ((not (eq 'list (car-safe item))) (ecl-mcp-risk--walk item))
+        (cond ((and (equal word "BY") (ecl-mcp-risk--stepper-p item steps))
+               (ecl-mcp-risk--designator item))
+              ((not (eq 'list (car-safe item))) (ecl-mcp-risk--walk item))
               ;; After such a word, `for' itself would be a form.
               ((and (member word '("FOR" "AS" "WITH" "AND"))
                     (not (member before ecl-mcp-risk--loop-words))
@@ -289,7 +298,8 @@ Without a word at the beginning all of them are forms."
                (ecl-mcp-risk--walk-pattern item))
               (t (ecl-mcp-risk--walk item)))
         (setq before word
-              word (ecl-mcp-risk--loop-word item))))))
+              word (ecl-mcp-risk--loop-word item)
+              steps (or steps (member word '("IN" "ON"))))))))
 
 ;;;; All shapes
 

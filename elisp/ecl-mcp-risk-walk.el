@@ -285,8 +285,16 @@ NAMING is `package' if strings and names that are not quoted count, too."
      (ecl-mcp-risk--constant-function-p of))
     (`(list ,(or "CONSTANTLY" "CL:CONSTANTLY") . ,_) t)))
 
+(defun ecl-mcp-risk--calls-others-p (form)
+  "Whether FORM names a function that calls what it is given."
+  (pcase form
+    (`(,(or 'quote 'function) . ,(and name (pred stringp)))
+     (member (ecl-mcp-operator-name name) '("funcall" "apply" "eval")))))
+
 (defun ecl-mcp-risk--designator (form)
   "Walk FORM, whose value is a function that is called."
+  (when (ecl-mcp-risk--calls-others-p form)
+    (ecl-mcp-risk--note-computed form))
   (pcase form
     (`(quote . ,(and name (pred stringp)))
      (ecl-mcp-risk--account form)

@@ -36,6 +36,23 @@ The classes `pure' and `defines' are ignored unless CLASSES has them."
   (test-risk "(frobnicate 1)" '(unknown "frobnicate"))
   (test-risk "(foo:car 1)" '(unknown "foo:car")))
 
+(ert-deftest ecl-mcp-risk-loops-call-steppers ()
+  "A loop through lists calls what follows `by', also a quoted name."
+  (dolist (code '("(loop for x in y by 'wipe collect x)"
+                  "(loop for x on y by (quote wipe) collect x)"
+                  "(loop for x in y :by 'wipe collect x)"
+                  "(loop for i from 0 by 'wipe)"))
+    (should (assq 'unknown (ecl-mcp-risk-operators (ecl-mcp-risk-of code)))))
+  (test-risk "(loop for x in y by f collect x)" '(unknown "(computed)"))
+  (test-risk "(loop for x in y by (f) collect x)" '(unknown "(computed)" "f"))
+  (test-risk "(loop for x in y by #'cddr for i from 0 by 2 collect i)")
+  (test-risk "(loop for i from 0 below 3 by n collect i)"))
+
+(ert-deftest ecl-mcp-risk-functions-that-call ()
+  "What is given to them is called, whatever calls them."
+  (test-risk "(mapcar #'funcall x)" '(unknown "(computed)"))
+  (test-risk "(sort x 'apply)" '(unknown "(computed)")))
+
 (ert-deftest ecl-mcp-risk-worst-first ()
   (should (equal (mapcar #'car (ecl-mcp-risk-operators
                                 (ecl-mcp-risk-of

@@ -9,6 +9,10 @@ import { descendants, processFault } from './whole.mjs';
 // was replaced, or that code of the session is broken.
 const ANSWERED = /^=> 42$|^\[ERROR\] /m;
 
+// Seconds within which each call is answered: an image that must be copied has
+// 30, and then what is left of it is ended.
+const PATIENCE = 60;
+
 // An answer to a call that the server has understood.
 const POSSIBLE = /^(?!Invalid params)/;
 
@@ -39,6 +43,7 @@ function expect(what, text, pattern) {
 export async function assault(player, attack) {
     const { code, told, before, then = [], seconds = 5, next = ANSWERED,
         lost } = attack;
+    player.seconds = PATIENCE;
     player.attacks = (player.attacks ?? 0) + 1;
     const session = new Session(player, `attack-${player.attacks}`);
 

@@ -58,6 +58,28 @@
     (f "socketpair" :int :int 1 :int 1 :int 0 :pointer-void pair)
     (f "sendmsg" :long :int (ffi:deref-array pair '(:array :int) 0)
                        :pointer-void head :int 0)))
+(defun lie (number answer &optional (flags 0))
+  "From now on a filter of this process gives ANSWER to the system call NUMBER."
+  (let* ((steps (mem :unsigned-short 32 0 0 0 21 256 number 0
+                     6 0 (logand answer 65535) (ash answer -16) 6 0 0 32767))
+         (head (mem :unsigned-long 4 (address steps))))
+    (f "syscall" :long :long 317 :long 1 :long flags :pointer-void head)))
+(defun narrow ()
+  "Lets this process do less: it makes no sockets."
+  (let* ((rules (mem :unsigned-long 2048))
+         (set (f "syscall" :long :long 444 :pointer-void rules :long 8 :long 0)))
+    (prog1 (f "syscall" :long :long 446 :long set :long 0)
+      (f "close" :int :long set))))
+(defun option (socket name &rest values)
+  (f "setsockopt" :int :int socket :int 1 :int name
+     :pointer-void (apply #'mem (if (cdr values) :long :int) values)
+     :int (if (cdr values) 16 4)))
+(defun cause (signal code address)
+  "Sends SIGNAL to itself, with a cause that it makes up."
+  (let ((info (apply #'mem :int signal 0 code 0 (logand address #x7fffffff)
+                     (logand (ash address -32) #x7fffffff)
+                     (make-list 26 :initial-element 0))))
+    (f "syscall" :long :long 129 :long (me) :long signal :pointer-void info)))
 (defun compiler (name script)
   "From now on the C compiler of this session is SCRIPT, which runs in the folder
 of the session and may use $name. Its process is the line of NAME-gcc, that of

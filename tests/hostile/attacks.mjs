@@ -12,6 +12,8 @@
 //            anything]
 //   next     what the next evaluation, of (1+ 41), must say, if not anything
 //   lost     true if the session cannot be restored
+// More of them are in lies.mjs.
+import { MORE } from './lies.mjs';
 
 const DIED = /^\[ERROR\] ECL-MCP:IMAGE-DIED$/m;
 const KILLED = /^The Lisp image did not stop when its time limit of .* was reached/m;
@@ -317,4 +319,5 @@ const TEMPORARY = [
 ];
 
 export const ATTACKS = [...TIMERS, ...LIMITS, ...DESCRIPTORS, ...ENVIRONMENT,
-    ...SIGNALS, ...MEMORY, ...ENDS, ...COMPILER, ...FOREGROUND, ...TEMPORARY];
+    ...SIGNALS, ...MEMORY, ...ENDS, ...COMPILER, ...FOREGROUND, ...TEMPORARY,
+    ...MORE];
