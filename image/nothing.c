@@ -138,8 +138,7 @@ static bool hide_all(const struct nothing *nothing, int over,
     bool done = true;
 
     for (size_t i = 0; done && paths[i]; i++)
-        done = namespace_lay(over, paths[i]) == 0 || errno == ENOENT ||
-               hide(nothing, paths[i]);
+        done = namespace_lay(over, paths[i]) == 0 || hide(nothing, paths[i]);
     return done;
 }
 

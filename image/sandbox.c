@@ -140,8 +140,7 @@ static bool report_mounts(const struct sandbox *sandbox,
     return true;
 }
 
-/* Says which limits the search for secrets has met; true: one. */
-static bool report_unsought(const struct sandbox_state *state, struct buf *out)
+bool sandbox_report_unsought(const struct sandbox_state *state, struct buf *out)
 {
     if ((state->unsought & SANDBOX_UNSOUGHT_FOLDERS) != 0)
         buf_printf(out,
@@ -195,7 +194,7 @@ bool sandbox_report(const struct sandbox *sandbox,
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
     missing = report_mounts(sandbox, state, out);
-    missing = report_unsought(state, out) || missing ||
+    missing = sandbox_report_unsought(state, out) || missing ||
               state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
               !state->rights;
     return missing;

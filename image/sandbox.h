@@ -106,6 +106,12 @@ struct sandbox_state {
    programs of the same user can no longer inspect this process. */
 void sandbox_hide_process(const struct sandbox *sandbox);
 
+/* Appends, after a comma, which limits the search for secrets has met; true:
+ * one.
+ */
+bool sandbox_report_unsought(const struct sandbox_state *state,
+                             struct buf *out);
+
 /* Appends a line that says what is in force; true when a part is missing. */
 bool sandbox_report(const struct sandbox *sandbox,
                     const struct sandbox_state *state, struct buf *out);

@@ -3,11 +3,13 @@
 #include "image/sandbox_enter.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "image/cache.h"
 #include "image/landlock.h"
@@ -177,6 +179,20 @@ bool sandbox_is_current(const struct sandbox_prepared *prepared)
            landlock_is_current(&prepared->landlock);
 }
 
+/* In an image that has found more secrets than there were at the start: says
+   which limits that has met since. */
+static void tell_unsought(const struct sandbox_prepared *prepared)
+{
+    const struct sandbox_state since = {
+        .unsought = prepared->landlock.hidden.unsought & ~prepared->unsought};
+    struct buf text = BUF_EMPTY;
+
+    if (sandbox_report_unsought(&since, &text) && !buf_failed(&text))
+        (void)fprintf(stderr, "ecl-mcp-image: sandbox%.*s\n",
+                      STR_ARG(buf_view(&text)));
+    buf_release(&text);
+}
+
 enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places,
                                 struct sandbox_prepared *prepared)
@@ -189,6 +205,7 @@ enum status sandbox_enter_image(const struct sandbox *sandbox,
         (sandbox_renew(sandbox, places, prepared) != ST_OK ||
          landlock_confine(&prepared->landlock) != ST_OK))
         return ST_IO;
+    tell_unsought(prepared);
     // the filter comes last, for it may refuse what entering Landlock needs
     return syscall_filter_load(&prepared->filter, getppid()) ? ST_OK : ST_IO;
 }

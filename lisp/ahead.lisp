@@ -43,7 +43,7 @@ they begin, or NIL.")
 
 (define-record (scout (:constructor make-scout (folder files)))
   "What goes ahead of a plan."
-  folder                                ; a simple base string, with a slash
+  folder                                ; a name, with a slash at its end
   files                                 ; of the plan, as (SOURCE . START): the
                                         ; name, and the first GENSYM
   (process nil)                         ; the copy
@@ -81,8 +81,7 @@ used, and :REMARKS, a list of strings that say why not more.")
   "Returns the name of the file of TYPE for the C code with KEY: CLAIM, which
 exists when an object was begun, and which its maker keeps open; C; D, what that
 includes; and O, the object. Without TYPE, the beginning of all these names."
-  (coerce (format nil "~a~a~@[.~a~]" (scout-folder *scout*) key type)
-          'simple-base-string))
+  (system-bytes (format nil "~a~a~@[.~a~]" (scout-folder *scout*) key type)))
 
 (defun remark (control &rest arguments)
   "Notes, in either process, why there is no object."
@@ -172,7 +171,7 @@ at it. True on success."
                       (not (object-current-p (scout-file key))))
                  (remark "a file that the C code includes has changed"))
                 ((take-file (scout-file key "o")
-                            (coerce output 'simple-base-string))
+                            (system-bytes output))
                  (incf (scout-taken *scout*)))
                 (t
                  (remark "the C compiler made no object")))))))
@@ -330,7 +329,7 @@ session, whose handlers are around this."
                  *session-output* silence
                  *session-error-output* silence)
            (own-locks-again)
-           (cond ((confine-process (scout-folder *scout*))
+           (cond ((confine-process (system-bytes (scout-folder *scout*)))
                   (set-environment "TMPDIR"
                                    (string-right-trim
                                     "/" (scout-folder *scout*)))
@@ -367,8 +366,7 @@ who has the lock of the cache makes one. Returns its name, or NIL."
       (dolist (old (entries-like (concatenate 'string root "ahead-*/")))
         (delete-tree (native-namestring old)))
       (make-temporary-directory
-       (coerce (concatenate 'string root "ahead-XXXXXX")
-               'simple-base-string)))))
+       (concatenate 'string (lisp-name root) "ahead-XXXXXX")))))
 
 (defun busy-p ()
   "True when other programs run on all processors. Some run for a moment whenever
@@ -391,7 +389,7 @@ the reason for that."
   (let* ((reason (reason-for-none files))
          (folder (and (not reason) (make-scout-folder))))
     (if folder
-        (make-scout (coerce folder 'simple-base-string)
+        (make-scout folder
                     (loop for file in files
                           collect (cons file
                                         (incf *next-gensym*
@@ -448,7 +446,7 @@ end."
                 :taken (scout-taken *scout*)
                 :remarks (append (reverse (scout-remarks *scout*))
                                  (remarks-of-scout))))
-    (delete-tree (scout-folder *scout*))))
+    (delete-directory-and-files (scout-folder *scout*))))
 
 (defun think-of-scout (operation component)
   "Starts a scout if OPERATION on COMPONENT, which is next, compiles the first file

@@ -78,8 +78,7 @@ what FUNCTION returns, or NIL when there is no folder."
   (let ((new (progn
                (ensure-directories-exist file)
                (make-temporary-directory
-                (coerce (format nil "~anew-XXXXXX" (directory-namestring file))
-                        'simple-base-string)))))
+                (format nil "~anew-XXXXXX" (directory-namestring file))))))
     (when new
       (unwind-protect (funcall function new)
         (delete-directory-and-files new)))))
@@ -139,7 +138,7 @@ waits for it when WAIT is true, or does nothing."
   (let* ((name (format nil "~alock" (headers-root)))
          (descriptor (progn
                        (ensure-directories-exist name)
-                       (open-lock-file (coerce name 'simple-base-string)))))
+                       (open-lock-file (system-bytes name)))))
     (unless (minusp descriptor)
       (unwind-protect
            (when (take-lock descriptor wait)

@@ -365,8 +365,7 @@ number of forms, the lines about errors, and the lines about warnings."
 (defun temporary-name (&optional (kind ""))
   "Returns the template for the name of a directory for temporary files of a
 KIND."
-  (coerce (format nil "~a/ecl-mcp-~aXXXXXX" (temporary-directory) kind)
-          'simple-base-string))
+  (format nil "~a/ecl-mcp-~aXXXXXX" (temporary-directory) kind))
 
 (defun spare-c-compiler (present)
   "Keeps the compiler from calling the C compiler, which takes most of its time,

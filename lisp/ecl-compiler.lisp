@@ -266,8 +266,8 @@ LOOP and of changes of conses."
                             (apply original arguments more)))))))
 
 (defun set-environment (name value)
-  "Sets the environment variable NAME to VALUE, a string."
-  (ext:setenv name value))
+  "Sets the environment variable NAME to VALUE, the name of a file."
+  (ext:setenv name (system-bytes value)))
 
 (defun environment (name)
   "Returns the value of environment variable NAME, of a file, or NIL when it is
@@ -277,8 +277,7 @@ empty."
 
 (defun temporary-directory ()
   "Returns the directory for temporary files, a name without a final slash."
-  (let ((name (ext:getenv "TMPDIR")))
-    (string-right-trim "/" (if (and name (string/= name "")) name "/tmp"))))
+  (string-right-trim "/" (or (environment "TMPDIR") "/tmp")))
 
 (defun use-temporary-directory ()
   "Makes names of the logical host TMP, which ECL and ASDF use, lead to the
@@ -300,7 +299,7 @@ to: what is deleted then is in the folder of PATTERN."
 (defun delete-directory-and-files (directory)
   "Deletes DIRECTORY, a name, and all in it."
   (ignore-errors
-   (delete-tree (coerce directory 'simple-base-string))))
+   (delete-tree (system-bytes directory))))
 
 ;;; Code that stays live
 

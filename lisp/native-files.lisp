@@ -157,14 +157,13 @@ interrupt ended the wait."
   (ffi:c-inline (descriptor) (:int) :void "close(#0);" :one-liner nil))
 
 (defun make-temporary-directory (template)
-  "Makes a directory that only this process uses. TEMPLATE is a simple base
-string that ends in XXXXXX. Returns the name of the directory with a final
-slash, or NIL on failure."
-  (let ((name (copy-seq template)))
+  "Makes a directory that only this process uses. TEMPLATE is a name that ends in
+XXXXXX. Returns the name of the directory with a final slash, or NIL on failure."
+  (let ((name (copy-seq (system-bytes template))))
     (and (ffi:c-inline (name) (:object) :bool
                        "mkdtemp((char *)(#0)->base_string.self) != NULL"
                        :one-liner t)
-         (concatenate 'string name "/"))))
+         (concatenate 'string (lisp-name name) "/"))))
 
 (ffi:clines "
 /* Makes TO a copy of FROM, or leaves no TO. */

@@ -500,7 +500,7 @@ INDICES, and makes those native that are still in use."
                  values
                  (lambda ()
                    (load-native-library
-                    (coerce library 'simple-base-string))))))
+                    (system-bytes library))))))
     (when block
       (push (cons block values) *native-libraries*)
       (note-lambdas values (loop for index in indices

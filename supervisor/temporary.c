@@ -197,15 +197,23 @@ static void sweep_folder(int parent, const char *name, int64_t until_ms)
     close_fd(&lock);
 }
 
-/* Removes NAME of PARENT if it is the file beside a folder that is gone. */
+/* Whether NAME of PARENT is the file beside a folder that is gone, whose name
+   FOLDER gets. */
+static bool is_lock_alone(int parent, const char *name,
+                          char folder[TEMPORARY_NAME])
+{
+    (void)snprintf(folder, TEMPORARY_NAME, "%.*s", 2 * RANDOM_BYTES, name);
+    return is_random(folder) && strcmp(name + 2 * RANDOM_BYTES, LOCK) == 0 &&
+           faccessat(parent, folder, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+/* Removes NAME of PARENT if it is such a file. */
 static void sweep_lock(int parent, const char *name)
 {
     char folder[TEMPORARY_NAME];
     int lock;
 
-    (void)snprintf(folder, sizeof folder, "%.*s", 2 * RANDOM_BYTES, name);
-    if (!is_random(folder) || strcmp(name + 2 * RANDOM_BYTES, LOCK) != 0 ||
-        faccessat(parent, folder, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    if (!is_lock_alone(parent, name, folder))
         return;
     lock = lock_beside(parent, folder);
     if (lock >= 0)
@@ -276,8 +284,19 @@ static bool is_in_use(int parent, const char *name)
     return used;
 }
 
-/* Whether something may be left: a folder of a supervisor that no longer runs,
-   or too many to look at here. */
+/* Whether NAME, in the folder of all supervisors, was left by one that no
+   longer runs. */
+static bool is_left(const struct temporary *temporary, const char *name)
+{
+    char folder[TEMPORARY_NAME];
+
+    if (!is_random(name))
+        return is_lock_alone(temporary->parent, name, folder);
+    return strcmp(name, temporary->name) != 0 &&
+           !is_in_use(temporary->parent, name);
+}
+
+/* Whether something may be left, or too much to look at here. */
 static bool may_be_left(const struct temporary *temporary)
 {
     DIR *folder = open_names(temporary->parent);
@@ -287,9 +306,7 @@ static bool may_be_left(const struct temporary *temporary)
 
     while (folder && !found && n < FOLDERS_LOOKED_AT &&
            (entry = readdir(folder))) {
-        found = is_random(entry->d_name) &&
-                strcmp(entry->d_name, temporary->name) != 0 &&
-                !is_in_use(temporary->parent, entry->d_name);
+        found = is_left(temporary, entry->d_name);
         n++;
     }
     if (folder)

@@ -269,6 +269,13 @@ static void temporary_folder_needs_no_lock_of_folders(void **state)
     assert_int_equal(count(), 2);
     temporary_clean(&temporary, linux_now_ms());
     assert_int_equal(temporary.sweeper, 0); // nothing is left
+    // not even a file alone, which an end in the wrong moment leaves
+    folder_run("touch base/ecl-mcp-$(id -u)/0123456789abcdee.lock");
+    temporary_clean(&temporary, linux_now_ms());
+    assert_true(temporary.sweeper > 0);
+    pid_t sweeper = waitpid(temporary.sweeper, NULL, 0);
+    assert_true(temporary_note_exit(&temporary, sweeper));
+    assert_int_equal(count(), 2);
     temporary_close(&temporary, linux_now_ms());
     assert_int_equal(count(), 0);
 }
