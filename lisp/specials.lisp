@@ -9,15 +9,25 @@
   `(locally (declare (optimize (speed 3) (safety 0) (debug 0)))
      (svref (the simple-vector ,record) ,index)))
 
-(defmacro define-record-part (accessor index)
-  "Lets compiled code reach the part with INDEX where it uses ACCESSOR."
+(defmacro define-record-parts (name &rest slots)
+  "Lets compiled code reach the parts of the record NAME, which has SLOTS, where
+it uses their accessors. DEFSTRUCT has made those."
   ;; for the compiler only: nothing of it is in the library
   `(eval-when (:compile-toplevel :execute)
-     (define-compiler-macro ,accessor (record)
-       `(record-part ,record ,,index))
-     (defsetf ,accessor (record) (value)
-       `(locally (declare (optimize (speed 3) (safety 0) (debug 0)))
-          (setf (svref (the simple-vector ,record) ,,index) ,value)))))
+     ,@(loop for slot in slots
+             for index from 0
+             for accessor = (find-symbol (format nil "~a-~a" name
+                                                 (if (consp slot)
+                                                     (first slot)
+                                                     slot))
+                                         '#:ecl-mcp)
+             collect `(define-compiler-macro ,accessor (record)
+                        `(record-part ,record ,,index))
+             collect `(defsetf ,accessor (record) (value)
+                        `(locally
+                             (declare (optimize (speed 3) (safety 0) (debug 0)))
+                           (setf (svref (the simple-vector ,record) ,,index)
+                                 ,value))))))
 
 (defmacro define-record ((name &rest options) documentation &rest slots)
   "Defines the record NAME as DEFSTRUCT would with OPTIONS, DOCUMENTATION and
@@ -49,14 +59,7 @@ what the record is: for records that each call uses dozens of times."
          ,documentation
          ,@slots)
        ,@(when direct
-           (loop for slot in slots
-                 for index from 0
-                 collect `(define-record-part
-                           ,(intern (format nil "~a-~a" name
-                                            (if (consp slot)
-                                                (first slot)
-                                                slot)))
-                           ,index)))
+           `((define-record-parts ,name ,@slots)))
        ,@(when ours
            `((defun ,(second option) ,parameters
                (let ((record (make-array ,(length slots)
