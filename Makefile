@@ -180,6 +180,11 @@ $(HOST_LIB): $(call objects,$(HOST_SRC))
 $(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
 	$(archive)
 
+# Linked anew when LTO changes.
+$(BUILD)/lto: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LTO)' | cmp -s - $@ || echo '$(LTO)' >$@
+
 ifneq ($(LTO),)
 $(OBJ)/whole/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -189,13 +194,13 @@ $(OBJ)/whole/%.o: %.c $(BUILD)/flags
 
 WHOLE := $(patsubst %.c,$(OBJ)/whole/%.o,$(SERVER_SRC) $(SUPERVISOR_SRC) $(HOST_SRC) $(CORE_SRC))
 
-$(SERVER): $(WHOLE)
+$(SERVER): $(WHOLE) $(BUILD)/lto
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LTO) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
+	$(Q)$(CC) $(LTO) -pie -o $@ $(filter %.o,$^) $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
 
 -include $(WHOLE:.o=.d)
 else
-$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB)
+$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(BUILD)/lto
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB) \
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
