@@ -99,6 +99,13 @@ LIBS := -lnettle
 # its look at the processor, takes a tenth of the time to the first answer.
 SERVER_LIBS := $(or $(filter /%,$(shell $(CC) -print-file-name=libnettle.a)),$(LIBS))
 
+# The released server is compiled as one: functions that call each other lie side
+# by side, which saves a call 2 of 40 µs. It takes 12 s; LTO= does without.
+ifeq ($(PROFILE) $(origin LTO),release undefined)
+LTO := $(shell echo 'int main(void) { return 0; }' | \
+  $(CC) -flto=auto -x c -o /dev/null - 2>/dev/null && echo '-flto=auto')
+endif
+
 # Asked for when a recipe needs it, so that `make deps` can install it first.
 ECL_CFLAGS = $(shell ecl-config --cflags)
 ECL_LDFLAGS = $(shell ecl-config --ldflags)
@@ -173,10 +180,31 @@ $(HOST_LIB): $(call objects,$(HOST_SRC))
 $(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
 	$(archive)
 
-$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB)
+# Linked anew when LTO changes.
+$(BUILD)/lto: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LTO)' | cmp -s - $@ || echo '$(LTO)' >$@
+
+ifneq ($(LTO),)
+$(OBJ)/whole/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(host_flags) \
+	  -fPIE $(LTO) $(CFLAGS)
+
+WHOLE := $(patsubst %.c,$(OBJ)/whole/%.o,$(SERVER_SRC) $(SUPERVISOR_SRC) $(HOST_SRC) $(CORE_SRC))
+
+$(SERVER): $(WHOLE) $(BUILD)/lto
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LTO) -pie -o $@ $(filter %.o,$^) $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
+
+-include $(WHOLE:.o=.d)
+else
+$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(BUILD)/lto
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB) \
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(SERVER_LIBS)
+endif
 
 ifeq ($(PROFILE),asan)
 # ECL's garbage collector scans stacks, and the sanitizers may move them: so the

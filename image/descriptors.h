@@ -10,8 +10,8 @@
 enum { DESCRIPTORS_MOST = 8 };
 
 /* Sends SIZE bytes of DATA through SOCKET in one message, with the N
-   descriptors FDS. Returns what sendmsg(2) does; a signal does not interrupt
-   it. */
+   descriptors FDS. Returns what sendmsg(2) does, or send(2) if N is 0; a signal
+   does not interrupt it. */
 ssize_t descriptors_send(int socket, void *data, size_t size, const int *fds,
                          size_t n);
 

@@ -175,17 +175,12 @@ and then throws T to TAG."
   "Threads that ECL takes for running, and that have not come along when this
 process was copied.")
 
-(defvar *threads-process* nil
-  "The process of which *LOST-THREADS* are known.")
-
 (defun note-lost-threads ()
   "Notes which threads a copied process has lost: all but the calling one. Called
 before any code can start others. True in a process that was not known."
-  (let ((process (ext:getpid)))
-    (unless (eql process *threads-process*)
-      (setf *threads-process* process
-            *lost-threads* (remove (current-thread) (mp:all-processes)))
-      t)))
+  (unless (known-process-p)
+    (setf *lost-threads* (remove (current-thread) (mp:all-processes)))
+    t))
 
 (defun all-threads ()
   "Returns the Lisp threads of this process."

@@ -11,9 +11,16 @@ USABLE-P is true."
   `(unless (and (boundp ',variable) ,usable-p)
      (setf ,variable ,default)))
 
-(defun check-session-variables ()
-  "Resets those variables without which nothing can be evaluated, if the user
-has set them to something unusable."
+(defvar *checked-variables*
+  #(*package* *readtable* *read-base* *gensym-counter*
+    *default-pathname-defaults* *macroexpand-hook* *read-default-float-format*)
+  "The variables that CHECK-SESSION-VARIABLES looks at.")
+
+(defvar *usable-values* (make-array 7 :initial-element nil)
+  "The values of those when it last found them usable.")
+
+(defun reset-session-variables ()
+  "Does what CHECK-SESSION-VARIABLES does when one has another value than before."
   (ensure-value *package* (living-package-p *package*) *user-package*)
   (ensure-value *readtable* (readtablep *readtable*) (copy-readtable nil))
   (ensure-value *read-base* (typep *read-base* '(integer 2 36)) 10)
@@ -28,7 +35,18 @@ has set them to something unusable."
   (ensure-value *read-default-float-format*
                 (member *read-default-float-format*
                         '(short-float single-float double-float long-float))
-                'single-float))
+                'single-float)
+  (note-values *checked-variables* *usable-values*))
+
+(defun check-session-variables ()
+  "Resets those variables without which nothing can be evaluated, if the user
+has set them to something unusable."
+  (unless (and (values-are-p *checked-variables* *usable-values*)
+               ;; what else makes a value unusable that was usable
+               (living-package-p *package*)
+               (or (eq *macroexpand-hook* 'funcall)
+                   (functionp *macroexpand-hook*)))
+    (reset-session-variables)))
 
 (defun designated-package (name)
   "Returns the package that NAME, a string from the client, designates: as it
@@ -73,12 +91,6 @@ given NUMBER."
 (defun remember-form (form)
   "Makes FORM the form that is being evaluated."
   (setf - form))
-
-(defun remember-values (form values)
-  "Makes VALUES, those of FORM, the latest ones."
-  (setf +++ ++ ++ + + form
-        /// // // / / values
-        *** ** ** * * (first values)))
 
 (defun forget-history ()
   "Clears all variables of the read-eval-print loop, and what was kept."
@@ -206,8 +218,13 @@ stream at its end."
     (setf (evaluation-phase evaluation) :read)
     (incf (evaluation-form-number evaluation))
     (setf (evaluation-form-start evaluation) (file-position stream))
-    (note-code-readers text (evaluation-form-start evaluation) evaluation)
-    (let ((form (read-form stream text)))
+    (let ((form (cond ((eql (evaluation-form-start evaluation) (length text))
+                       stream)          ; as READ would say
+                      (t
+                       (note-code-readers text
+                                          (evaluation-form-start evaluation)
+                                          evaluation)
+                       (read-form stream text)))))
       (when (scan-dangling scan)
         (check-dangling-prefix scan text (file-position stream)))
       (if (eq form stream)
@@ -264,11 +281,17 @@ the values of a form as a list. Returns the values of the last form as a list, o
     (funcall before)
     (restartable-values form)))
 
+(defun write-one-value (value stream)
+  "Writes the line for VALUE to STREAM."
+  (write-char #\= stream)               ; WRITE-STRING takes twice as long
+  (write-char #\> stream)
+  (write-char #\Space stream)
+  (write-value value stream))
+
 (defun write-values (values stream)
   "Writes the lines for VALUES to STREAM."
   (loop for (value . more) on values
-        do (write-string "=> " stream)
-           (write-value value stream)
+        do (write-one-value value stream)
            (when more (terpri stream))))
 
 (defvar *value-stream* nil
@@ -279,7 +302,7 @@ third of what a small call leaves.")
   "Returns the line for VALUE, which is atomic: no code of the user, who could keep
 the stream, prints it."
   (let ((stream (or (shiftf *value-stream* nil) (make-string-output-stream))))
-    (write-values (list value) stream)
+    (write-one-value value stream)
     (let ((text (get-output-stream-string stream)))
       (when (< (length text) +value-stream-characters+)
         (forget-column stream)

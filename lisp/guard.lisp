@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-record (evaluation (:constructor make-evaluation ()))
+(define-record (evaluation (:constructor make-evaluation ()) :direct)
   "What is known about a running call. It is also the tag to throw to."
   (base (history-top))              ; index in the history; ours is below
   (open nil)                        ; true while code may throw to it
@@ -37,6 +37,15 @@
   (more-frames 0)                   ; how many more there may have been
   (restarts '())                    ; names of the restarts then
   (started nil))                    ; the clocks at its start, if it is timed
+
+(defvar *blank-evaluation* (make-evaluation)
+  "What each evaluation is in the beginning, but for where its frames begin.")
+
+(defun new-evaluation ()
+  "Does what MAKE-EVALUATION does in a third of the time."
+  (let ((evaluation (copy-record *blank-evaluation*)))
+    (setf (evaluation-base evaluation) (history-top))
+    evaluation))
 
 (define-record (error-record)
   "The last error, for later questions: the CLASS as shown, the MESSAGE, and the

@@ -16,7 +16,9 @@
 closed. They lead to the streams on the pipes, which code cannot close through
 them."
   (flet ((usable-p (stream)
-           (and (streamp stream) (open-stream-p stream))))
+           (or (open-stream-of-ecl-p stream)
+               (and (streamp stream) (open-stream-p stream)))))
+    (declare (inline usable-p))
     (unless (usable-p *session-output*)
       (setf *session-output* (make-synonym-stream '*pipe-output*)))
     (unless (usable-p *session-error-output*)
@@ -39,9 +41,17 @@ them."
         *query-io* *session-terminal*
         *terminal-io* *session-terminal*))
 
-(defun repair-global-streams ()
-  "Restores the global standard streams that user code has closed or set to
-something else."
+(defvar *checked-streams*
+  #(*standard-output* *error-output* *trace-output* *standard-input* *debug-io*
+    *query-io* *terminal-io* *session-output* *session-error-output*
+    *session-input* *session-terminal*)
+  "The variables that REPAIR-GLOBAL-STREAMS looks at.")
+
+(defvar *usual-streams* (make-array 11 :initial-element nil)
+  "The values of those when all streams were last found to be the session's.")
+
+(defun check-global-streams ()
+  "Does what REPAIR-GLOBAL-STREAMS does when one has another value than usually."
   (loop for (variable . value) in '((*standard-output* . *session-output*)
                                     (*error-output* . *session-error-output*)
                                     (*trace-output* . *session-error-output*)
@@ -54,7 +64,17 @@ something else."
                         (or (eq (symbol-value variable) (symbol-value value))
                             (and (streamp (symbol-value variable))
                                  (open-stream-p (symbol-value variable)))))
-             (setf (symbol-value variable) (symbol-value value)))))
+             (setf (symbol-value variable) (symbol-value value)))
+        count (not (eq (symbol-value variable) (symbol-value value)))
+          into foreign
+        finally (when (zerop foreign)   ; others may be closed at any time
+                  (note-values *checked-streams* *usual-streams*))))
+
+(defun repair-global-streams ()
+  "Restores the global standard streams that user code has closed or set to
+something else."
+  (unless (values-are-p *checked-streams* *usual-streams*)
+    (check-global-streams)))
 
 (defun prepare ()
   "Does what every session needs, once, in the process from which all sessions
@@ -158,7 +178,7 @@ error, only if that becomes the session."
 streams."
   (with-session-streams ()
     (let ((*read-suppress* nil)
-          (evaluation (make-evaluation))
+          (evaluation (new-evaluation))
           (text nil)
           (failed t))
       (setf *evaluation* evaluation)
@@ -197,6 +217,7 @@ leaves nothing behind."
         (* nil) (** nil) (*** nil)
         (/ nil) (// nil) (/// nil)
         (*last-error* nil)
+        (*usable-values* (copy-record *usable-values*))
         (*evaluated-forms* '())
         (*evaluated-size* 0)
         (*gensym-counter* 0)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -140,6 +141,72 @@ them then waits for memory hardly ever."
     @(return 1) = at;
   }" :one-liner nil))
 
+(ffi:clines "
+static int ecl_mcp_has_values(cl_object names, cl_object values)
+{
+    const cl_env_ptr env = ecl_process_env();
+
+    for (cl_index i = 0; i < names->vector.dim; i++)
+        if (ECL_SYM_VAL(env, names->vector.self.t[i]) !=
+            values->vector.self.t[i])
+            return 0;
+    return 1;
+}
+
+static void ecl_mcp_take_values(cl_object names, cl_object values)
+{
+    const cl_env_ptr env = ecl_process_env();
+
+    for (cl_index i = 0; i < names->vector.dim; i++) {
+        cl_object value = ECL_SYM_VAL(env, names->vector.self.t[i]);
+
+        values->vector.self.t[i] = value == OBJNULL ? ECL_NIL : value;
+    }
+}
+")
+
+(defun values-are-p (names values)
+  "True when the variables with NAMES have VALUES, both simple vectors. To ask
+BOUNDP and SYMBOL-VALUE in turns takes ten times as long."
+  (ffi:c-inline (names values) (:object :object) :bool
+                "ecl_mcp_has_values(#0, #1)" :one-liner t))
+
+(defun note-values (names values)
+  "Puts the values of the variables with NAMES into VALUES; NIL for those without
+one."
+  (ffi:c-inline (names values) (:object :object) :void
+                "ecl_mcp_take_values(#0, #1);" :one-liner nil))
+
+(defun remember-values (form values)
+  "Makes VALUES, those of FORM, the latest ones in the variables of the
+read-eval-print loop."
+  (ffi:c-inline (form values) (:object :object) :void "{
+    const cl_env_ptr env = ecl_process_env();
+    ECL_SETQ(env, @'+++, ECL_SYM_VAL(env, @'++));
+    ECL_SETQ(env, @'++, ECL_SYM_VAL(env, @'+));
+    ECL_SETQ(env, @'+, #0);
+    ECL_SETQ(env, @'///, ECL_SYM_VAL(env, @'//));
+    ECL_SETQ(env, @'//, ECL_SYM_VAL(env, @'/));
+    ECL_SETQ(env, @'/, #1);
+    ECL_SETQ(env, @'***, ECL_SYM_VAL(env, @'**));
+    ECL_SETQ(env, @'**, ECL_SYM_VAL(env, @'*));
+    ECL_SETQ(env, @'*, ECL_CONSP(#1) ? ECL_CONS_CAR(#1) : ECL_NIL);
+  }" :one-liner nil))
+
+(defun copy-record (record)
+  "Returns a copy of RECORD, a simple vector. MAKE-ARRAY takes three times as long."
+  (ffi:c-inline (record) (:object) :object "{
+    cl_index n = (#0)->vector.dim;
+    cl_object copy = ecl_alloc_simple_vector(n, ecl_aet_object);
+    memcpy(copy->vector.self.t, (#0)->vector.self.t, n * sizeof(cl_object));
+    @(return) = copy;
+  }" :one-liner nil))
+
+(defun open-stream-of-ecl-p (object)
+  "True when OBJECT is an open stream that is not of a class of the user's."
+  (ffi:c-inline (object) (:object) :bool
+                "ECL_ANSI_STREAM_P(#0) && !(#0)->stream.closed" :one-liner t))
+
 (defun plain-string-p (object)
   "True when OBJECT is a simple base string. TYPEP looks the type up each time."
   (ffi:c-inline (object) (:object) :bool
@@ -232,6 +299,46 @@ no code of the user: READTABLE does with it what STANDARD does."
 which is one, too; or returns false."
   (ffi:c-inline (stream text) (:object :object) :bool
                 "ecl_mcp_reads_anew(#0, #1)" :one-liner t))
+
+;;; Processes
+
+(ffi:clines "
+/* True in a process in which this was called before; not in its copies. A page
+   that the system empties in copies tells that without a system call. Where it
+   cannot, the number of the process does. */
+static int ecl_mcp_is_known_process(void)
+{
+    static volatile pid_t *known;
+    static pid_t number;
+    pid_t ours;
+
+    if (!known) {
+        size_t size = (size_t)sysconf(_SC_PAGESIZE);
+        void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (page != MAP_FAILED && madvise(page, size, MADV_WIPEONFORK) == 0)
+            known = page;
+        else if (page != MAP_FAILED)
+            munmap(page, size);
+    }
+    if (known && *known != 0)
+        return 1;
+    ours = getpid();
+    if (known) {
+        *known = ours;
+        return 0;
+    }
+    if (number == ours)
+        return 1;
+    number = ours;
+    return 0;
+}
+")
+
+(defun known-process-p ()
+  "True in a process in which this was called before, which a copy of it is not."
+  (ffi:c-inline () () :bool "ecl_mcp_is_known_process()" :one-liner t))
 
 ;;; Children
 

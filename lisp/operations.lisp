@@ -65,20 +65,28 @@ PARAMETERS against the tools of the server. BODY returns the text of the answer,
 or signals a condition."
   (check-type documentation string)
   (let ((arguments (gensym "ARGUMENTS"))
+        (left (gensym "LEFT"))
         (required t)
         (bindings '()))
     (dolist (parameter parameters)
       (if (eq parameter '&optional)
           (setf required nil)
           (destructuring-bind (variable type) parameter
-            (push `(,variable (argument ,arguments
-                                        ,(string-downcase variable)
-                                        ',type ,required))
-                  bindings))))
+            (let ((form `(argument ,arguments ,(string-downcase variable)
+                                   ',type ,required)))
+              ;; most calls have one argument, and nothing searches for others
+              (push `(,variable ,(if required
+                                     form
+                                     `(if (eql ,left 0) nil ,form)))
+                    bindings)
+              (push `(,left (if ,variable (1- ,left) ,left)) bindings)))))
     `(register-operation
       (make-operation :name ,name
                       :function (lambda (,arguments)
                                   ,documentation
                                   (declare (ignorable ,arguments))
-                                  (let* ,(reverse bindings)
+                                  (let* ((,left (length ,arguments))
+                                         ,@(reverse bindings))
+                                    (declare (type fixnum ,left)
+                                             (ignorable ,left))
                                     ,@body))))))

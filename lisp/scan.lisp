@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(define-record (scan (:constructor make-scan ()))
+(define-record (scan (:constructor make-scan ()) :direct)
   "What a scan found. Positions are offsets in the text."
   (too-deep nil)                     ; where the nesting exceeds the limit
   (unclosed 0 :type fixnum)          ; parentheses open at the end
@@ -255,9 +255,14 @@ in which any character has room, as the reader makes them."
 (defun plain-scan-p (scan)
   "True when nothing was found that SCAN could tell."
   (declare (type simple-vector scan))
-  (dotimes (i (length scan) t)
-    (unless (eql (svref scan i) (svref *plain-scan* i))
-      (return nil))))
+  (let ((plain *plain-scan*))
+    (declare (type simple-vector plain)
+             (optimize (speed 3) (safety 0) (debug 0)))
+    (dotimes (i (length scan) t)
+      (declare (type fixnum i))
+      ;; numbers in a scan are fixnums
+      (unless (eq (svref scan i) (svref plain i))
+        (return nil)))))
 
 (defun scan-code (text)
   "Scans the string TEXT and returns a SCAN."

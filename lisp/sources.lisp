@@ -46,8 +46,10 @@ do those macros of Lisp that are not definitions themselves."
   (let ((operator (and (consp form) (car form))))
     (and operator
          (symbolp operator)
-         (or (member operator '(progn eval-when let let* flet labels macrolet
-                                symbol-macrolet locally setf))
+         (or (case operator             ; MEMBER calls a function for each
+               ((progn eval-when let let* flet labels macrolet symbol-macrolet
+                 locally setf)
+                t))
              (and (macro-function operator)
                   (or (eql 0 (search "DEF" (symbol-name operator)))
                       (not (eq (symbol-package operator)

@@ -178,6 +178,14 @@ The name \"\" does not designate any package." :package "")
     (is (string= "=> (1.0 ABC)" (answer "(list 1.0 'abc)"))
         "a reset after ~a" code)))
 
+(session-test evaluate-repairs-what-was-usable-before
+  ;; the value is the same as in the call before, and no longer usable
+  (answer "(defun hook (function form environment) (funcall function form environment))")
+  (answer "(setf *macroexpand-hook* 'hook)")
+  (is (equal "=> HOOK" (answer "*macroexpand-hook*")))
+  (answer "(fmakunbound 'hook)")
+  (is (equal "=> FUNCALL" (answer "*macroexpand-hook*"))))
+
 (session-test evaluate-repairs-the-default-pathname
   (answer "(setf *default-pathname-defaults* nil)")
   (is (string= "=> NIL" (answer "(probe-file \"no/such/file\")"))))
