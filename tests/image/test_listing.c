@@ -89,7 +89,7 @@ static void a_way_leaves_plain_files_out(void **state)
 {
     static const char *const more[] = {"*.jks", NULL};
     const char *names[1000 + 1] = {NULL};
-    char texts[1000][sizeof ".entry-" + 11];
+    char texts[1000][sizeof ".entry-.pem" + 11];
     size_t found[4] = {0};
     struct listing listing;
 
