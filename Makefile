@@ -186,7 +186,7 @@ $(BUILD)/lto: FORCE
 	@echo '$(LTO)' | cmp -s - $@ || echo '$(LTO)' >$@
 
 ifneq ($(LTO),)
-$(OBJ)/whole/%.o: %.c $(BUILD)/flags
+$(OBJ)/whole/%.o: %.c $(BUILD)/flags $(BUILD)/lto
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(host_flags) \

@@ -29,6 +29,9 @@
    some between it and the keeper, and they may end meanwhile. */
 #define PARENTS 64
 
+/* Looks, a millisecond apart, that must all find a family empty. */
+#define HEAD_LOOKS 3
+
 /* A family so many times as large as it may be is crowded, even if most of it
    should have ended. */
 #define SURELY 4
@@ -374,17 +377,31 @@ size_t family_kill(pid_t root, const struct family_spared *spared,
     return n;
 }
 
-void family_end_head(pid_t head)
+/* Whether somebody of the family of ROOT is left. */
+static bool has_family(pid_t root)
 {
     struct family family = {NULL, 0, 0};
     bool left = false;
     pid_t parent;
     int64_t start;
 
-    family_find(&family, head, NULL);
+    family_find(&family, root, NULL);
     for (size_t i = 0; i < family.n && !left; i++)
         left = linux_find(family.list[i].pid, &parent, &start);
     family_release(&family);
+    return left;
+}
+
+void family_end_head(pid_t head)
+{
+    bool left = false;
+
+    // one look may miss those who have just changed parents
+    for (int look = 0; look < HEAD_LOOKS && !left; look++) {
+        left = has_family(head);
+        if (!left)
+            (void)usleep(1000);
+    }
     (void)kill(head, left ? SIGCONT : SIGKILL); // it may just have ended
 }
 

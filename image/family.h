@@ -64,9 +64,9 @@ void family_stop(pid_t root, const struct family_spared *spared);
 size_t family_kill(pid_t root, const struct family_spared *spared,
                    uint64_t *who);
 
-/* Process HEAD ends its family, and then itself, but has not in time: kills it
-   if nobody of the family is left. Otherwise it may have been stopped, and is
-   told to continue (SIGCONT). */
+/* For a process HEAD that should have ended its family and itself by now: kills
+   it if none of the family is left; otherwise continues it (SIGCONT), for it
+   may have been stopped. */
 void family_end_head(pid_t head);
 
 /* Continues those of the family of ROOT that are SPARED, and no other process,

@@ -18,11 +18,6 @@
 #define ENTRIES_BYTES (32u * 1024)
 #define FEW_BYTES (8u * 1024)
 
-/* Plain files of a way that are kept, of those whose names begin with a dot and
-   of the others: some of them may be hidden, and get no rule. If more are, the
-   folder is read again. */
-#define FILES_KEPT (LIMIT_FILES_READABLE + 64)
-
 /* Where in the set NAME belongs by its first bytes, lower case; false when they
    are too few or not ASCII, so that a file system may take other bytes for the
    same. */
@@ -192,7 +187,7 @@ void listing_read(struct listing *listing, int fd)
 
 void listing_read_way(struct listing *listing, int fd, const char *const *more)
 {
-    struct choice choice = {more, {FILES_KEPT, FILES_KEPT}};
+    struct choice choice = {more, {LISTING_FILES_KEPT, LISTING_FILES_KEPT}};
 
     read_in_rounds(listing, fd, SIZE_MAX, ENTRIES_BYTES, &choice);
 }

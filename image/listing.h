@@ -9,11 +9,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/limits.h"
+
 /* Bytes of a name that decide whether it may be there. */
 #define LISTING_START 3
 
 /* Bits of a set of beginnings of names. */
 #define LISTING_STARTS 4096
+
+/* Plain files of a way that are kept, of those whose names begin with a dot and
+   of the others: some of them may be hidden, and get no rule. If more are, the
+   folder is read again. */
+#define LISTING_FILES_KEPT (LIMIT_FILES_READABLE + 64)
 
 struct listing_entry {
     size_t name;        /* where it starts in the names */

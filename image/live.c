@@ -93,11 +93,11 @@ void live_boot(char *name)
     GC_set_free_space_divisor(1); // makes small answers cheaper
 }
 
-/* Sends the interrupt WHY to THREAD, as SIGNAL. False: there is none. */
-static bool send_on(pthread_t thread, int signal, int why)
+/* Sends the interrupt WHY of the call ID to THREAD, as SIGNAL. False: there is
+   no such thread. */
+static bool send_on(pthread_t thread, int signal, int id, int why)
 {
-    const union sigval value = {.sival_int =
-                                    CONTROL_SIGNAL_VALUE(running, why)};
+    const union sigval value = {.sival_int = CONTROL_SIGNAL_VALUE(id, why)};
 
     // where the system has no room for what it says, it still interrupts
     return pthread_sigqueue(thread, signal, value) == 0 ||
@@ -108,25 +108,26 @@ static bool send_on(pthread_t thread, int signal, int why)
    dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
+    const int id = running; // the thread that serves may begin the next one
     int why = STOP_CANCELLED;
 
     (void)signal;
-    if (running == 0)
+    if (id == 0)
         return;
     // of nobody: the system had no room for what it says
     if (info->si_code == SI_TIMER || (info->si_pid == 0 && deadline_is_over()))
         why = STOP_TIME;
     if (info->si_code == SI_QUEUE) {
-        if (info->si_value.sival_int / STOP_REASONS != running)
+        if (info->si_value.sival_int / STOP_REASONS != id)
             return;
         why = info->si_value.sival_int % STOP_REASONS;
     }
-    // another thread may not be one of Lisp, or no longer, while it ends
+    // another thread may not be a thread of Lisp, or may be ending
     if (!pthread_equal(pthread_self(), live.thread) &&
-        send_on(live.thread, SIGINT, why))
+        send_on(live.thread, SIGINT, id, why))
         return;
     if (heap_holds_thread(context)) {
-        (void)send_on(pthread_self(), HEAP_LATE_SIGNAL, why);
+        (void)send_on(pthread_self(), HEAP_LATE_SIGNAL, id, why);
         return;
     }
     ECL_SET(live.stop_reason, live.reasons[why]);

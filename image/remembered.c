@@ -70,7 +70,9 @@ static uint32_t hash_patterns(const char *const *more)
         hash = add_text(hash, secrets_patterns[i]);
     for (size_t i = 0; more && more[i]; i++)
         hash = add_text(hash, more[i]);
-    return fnv_add(hash, LIMIT_FILES_READABLE);
+    hash = fnv_add(hash, LISTING_FILES_KEPT);
+    hash = fnv_add(hash, LISTING_START);
+    return fnv_add(hash, LISTING_STARTS);
 }
 
 /* Of the SIZE bytes at HEAD. */
@@ -256,6 +258,8 @@ void remembered_note(const struct hidden_path *home, const char *const *more,
     fd = open_file(home, O_WRONLY | O_CREAT);
     if (fd >= 0)
         (void)!write(fd, head, size); // what is missing shows in the sum
+    if (fd >= 0)
+        (void)!ftruncate(fd, (off_t)size); // too long is as good
     if (fd >= 0)
         (void)close(fd); // the same
     free(head);

@@ -159,13 +159,32 @@ void sandbox_cover(const struct sandbox *sandbox,
     mounts_cover(&prepared->mounts, sandbox);
 }
 
+/* Says once which limits on secrets were met after the start. */
+static void tell_unsought(struct sandbox_prepared *prepared)
+{
+    const struct sandbox_state since = {
+        .unsought = prepared->landlock.hidden.unsought & ~prepared->unsought};
+    struct buf text = BUF_EMPTY;
+
+    if (sandbox_report_unsought(&since, &text) && !buf_failed(&text))
+        (void)fprintf(stderr, "ecl-mcp-image: sandbox%.*s\n",
+                      STR_ARG(buf_view(&text)));
+    buf_release(&text);
+    prepared->unsought |= since.unsought;
+}
+
 enum status sandbox_renew(const struct sandbox *sandbox,
                           const struct sandbox_places *places,
                           struct sandbox_prepared *prepared)
 {
+    enum status status;
+
     if (prepared->landlock.version == 0)
         return ST_OK;
-    return landlock_renew(&prepared->landlock, sandbox, places);
+    status = landlock_renew(&prepared->landlock, sandbox, places);
+    if (status == ST_OK)
+        tell_unsought(prepared);
+    return status;
 }
 
 void sandbox_trust_rules(struct sandbox_prepared *prepared, bool trusted)
@@ -177,20 +196,6 @@ bool sandbox_is_current(const struct sandbox_prepared *prepared)
 {
     return prepared->landlock.version == 0 ||
            landlock_is_current(&prepared->landlock);
-}
-
-/* In an image that has found more secrets than there were at the start: says
-   which limits that has met since. */
-static void tell_unsought(const struct sandbox_prepared *prepared)
-{
-    const struct sandbox_state since = {
-        .unsought = prepared->landlock.hidden.unsought & ~prepared->unsought};
-    struct buf text = BUF_EMPTY;
-
-    if (sandbox_report_unsought(&since, &text) && !buf_failed(&text))
-        (void)fprintf(stderr, "ecl-mcp-image: sandbox%.*s\n",
-                      STR_ARG(buf_view(&text)));
-    buf_release(&text);
 }
 
 enum status sandbox_enter_image(const struct sandbox *sandbox,
@@ -205,7 +210,6 @@ enum status sandbox_enter_image(const struct sandbox *sandbox,
         (sandbox_renew(sandbox, places, prepared) != ST_OK ||
          landlock_confine(&prepared->landlock) != ST_OK))
         return ST_IO;
-    tell_unsought(prepared);
     // the filter comes last, for it may refuse what entering Landlock needs
     return syscall_filter_load(&prepared->filter, getppid()) ? ST_OK : ST_IO;
 }

@@ -18,6 +18,7 @@
 enum {
     ANSWERS = 2048, /* that are remembered: twice as many as there are */
     NESTING = 10,   /* of the types that are */
+    LENGTH = 1000,  /* of each list in them */
     MARKS = 4
 };
 
@@ -112,12 +113,16 @@ static bool types_are_other(cl_object vector)
     return all_gone;
 }
 
-/* Adds the type X to *HASH. False: it is too deep to be remembered. */
+/* Adds the type X to *HASH. False: it is too deep or long to be remembered. */
 static bool hash_type(cl_object x, size_t *hash, unsigned deep)
 {
+    int n = 0;
+
     if (deep == NESTING)
         return false;
     for (; ECL_CONSP(x); x = ECL_CONS_CDR(x)) {
+        if (++n == LENGTH)
+            return false;
         *hash = *hash * 31 + 7;
         if (!hash_type(ECL_CONS_CAR(x), hash, deep + 1))
             return false;

@@ -11,8 +11,10 @@
 #include "image/family.h"
 #include "image/linux.h"
 
-/* Milliseconds within which processes that were told to end must be gone. */
+/* Milliseconds within which processes that were told to end must be gone, and
+   between two looks at those that are not. */
 #define AWAIT_MS 1000
+#define LOOK_MS 100
 
 /* Children examined at a time. */
 #define CHILDREN_MAX 1024
@@ -106,12 +108,15 @@ static bool is_left(struct supervisor *s, const pid_t *enders, size_t n)
 void adopted_await(struct supervisor *s, const pid_t *enders, size_t n)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
+    const int64_t start = linux_now_ms();
+    int64_t look = start + AWAIT_MS;
 
-    for (int waited = 0; is_left(s, enders, n); waited += 2) {
-        if (waited >= 2 * AWAIT_MS)
-            return; // they end when the kernel lets go, or their families do
-        if (waited >= AWAIT_MS)
+    // what is left then ends when the kernel lets go, or its family has ended
+    while (is_left(s, enders, n) && linux_now_ms() < start + 2 * AWAIT_MS) {
+        if (linux_now_ms() >= look) {
             end_late(s, enders, n);
+            look = linux_now_ms() + LOOK_MS;
+        }
         (void)nanosleep(&pause, NULL); // a signal only shortens it
     }
 }

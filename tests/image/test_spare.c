@@ -204,6 +204,8 @@ static void image_that_waits_gets_warm(void **state)
     char waits = 'R';
 
     (void)state;
+    if (sysconf(_SC_PAGESIZE) != 4096)
+        skip();
     host_expect(1, "(+ 1 2)", "=> 3");
     open_session("one", 2);
     spare = wait_for_spare();
