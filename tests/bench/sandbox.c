@@ -27,8 +27,8 @@ enum {
 };
 
 /* What the sandbox may cost of a start in processor time: a thread beside the
-   boot makes a rule for each neighbour of a secret, which nobody waits for. What
-   one waits for is held to 1.05. */
+   boot makes a rule for each neighbour of a secret, which nobody waits for.
+   What one waits for is held to 1.05. */
 #define MOST_USED 1.1
 
 /* And what 5,000 entries of a home may, against 50: the rules of 78 more plain
