@@ -15,6 +15,8 @@
 
 #include <ecl/ecl.h>
 
+#include "image/conses.h"
+
 enum {
     TOKEN = 128,   /* characters of the longest token that is read here */
     NESTING = 100, /* of lists */
@@ -171,8 +173,8 @@ static cl_object package_to_come(const char *p, size_t n)
                          ? ECL_NIL
                          : env->packages_to_be_created;
 
-    for (; ECL_CONSP(rest); rest = ECL_CONS_CDR(rest)) {
-        cl_object name = ecl_car(ECL_CONS_CAR(rest));
+    for (; ECL_CONSP(rest); rest = cons_cdr(rest)) {
+        cl_object name = ecl_car(cons_car(rest));
         cl_index i = 0;
 
         if (!ECL_STRINGP(name) || (size_t)ecl_length(name) != n)
@@ -180,7 +182,7 @@ static cl_object package_to_come(const char *p, size_t n)
         while (i < n && ecl_char(name, i) == (ecl_character)p[i])
             i++;
         if (i == n)
-            return ecl_cdr(ECL_CONS_CAR(rest));
+            return ecl_cdr(cons_car(rest));
     }
     return ECL_NIL;
 }
@@ -471,8 +473,8 @@ static bool is_wanted(cl_object stream)
 /* Whether X is one of the labels from LABELS up to END. */
 static bool is_label(cl_object x, cl_object labels, cl_object end)
 {
-    for (; ECL_CONSP(labels) && labels != end; labels = ECL_CONS_CDR(labels))
-        if (ECL_CONS_CAR(labels) == x)
+    for (; ECL_CONSP(labels) && labels != end; labels = cons_cdr(labels))
+        if (cons_car(labels) == x)
             return true;
     return false;
 }
@@ -504,11 +506,11 @@ static bool may_refer(cl_object x, cl_object labels, cl_object end,
 {
     if (deep == NESTING)
         return true;
-    for (; ECL_CONSP(x); x = ECL_CONS_CDR(x)) {
+    for (; ECL_CONSP(x); x = cons_cdr(x)) {
         if (module.parts == 0 || is_label(x, labels, end))
             return true;
         module.parts--;
-        if (may_refer(ECL_CONS_CAR(x), labels, end, deep + 1))
+        if (may_refer(cons_car(x), labels, end, deep + 1))
             return true;
     }
     return atom_may_refer(x, labels, end, deep);

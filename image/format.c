@@ -18,6 +18,7 @@
 
 #include <ecl/ecl.h>
 
+#include "image/conses.h"
 #include "image/format_text.h"
 
 enum {
@@ -85,24 +86,6 @@ __attribute__((constructor)) static void find_original(void)
 
 enum { TABLE_ENTRIES = 1 }; /* the slot of a table with the list of entries */
 
-/* The parts of a cons; copied, for a sanitizer takes its tag for a part of the
-   address. */
-static cl_object first(cl_object cons)
-{
-    cl_object car;
-
-    memcpy(&car, &ECL_CONS_CAR(cons), sizeof(void *));
-    return car;
-}
-
-static cl_object rest(cl_object cons)
-{
-    cl_object cdr;
-
-    memcpy(&cdr, &ECL_CONS_CDR(cons), sizeof(void *));
-    return cdr;
-}
-
 /* Notes the entries of the table of pretty printers, none of which is for
    symbols, characters or numbers; the one for arrays prints strings as they
    are. */
@@ -114,8 +97,8 @@ static void note_entries(void)
     if (!ECL_INSTANCEP(table) || table->instance.length <= TABLE_ENTRIES)
         return;
     list = table->instance.slots[TABLE_ENTRIES];
-    for (; ECL_CONSP(list) && printer.count < ENTRIES; list = rest(list))
-        printer.entries[printer.count++] = first(list);
+    for (; ECL_CONSP(list) && printer.count < ENTRIES; list = cons_cdr(list))
+        printer.entries[printer.count++] = cons_car(list);
     if (list == ECL_NIL)
         printer.table = ECL_CLASS_OF(table);
 }
@@ -157,8 +140,8 @@ static bool is_plain(cl_env_ptr env)
         ECL_CLASS_OF(table) != printer.table)
         return false;
     list = table->instance.slots[TABLE_ENTRIES];
-    for (; ECL_CONSP(list) && i < printer.count; list = rest(list))
-        if (first(list) != printer.entries[i++])
+    for (; ECL_CONSP(list) && i < printer.count; list = cons_cdr(list))
+        if (cons_car(list) != printer.entries[i++])
             return false;
     return list == ECL_NIL && i == printer.count;
 }

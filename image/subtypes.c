@@ -15,6 +15,8 @@
 
 #include <ecl/ecl.h>
 
+#include "image/conses.h"
+
 enum {
     ANSWERS = 2048, /* that are remembered: twice as many as there are */
     NESTING = 10,   /* of the types that are */
@@ -120,11 +122,11 @@ static bool hash_type(cl_object x, size_t *hash, unsigned deep)
 
     if (deep == NESTING)
         return false;
-    for (; ECL_CONSP(x); x = ECL_CONS_CDR(x)) {
+    for (; ECL_CONSP(x); x = cons_cdr(x)) {
         if (++n == LENGTH)
             return false;
         *hash = *hash * 31 + 7;
-        if (!hash_type(ECL_CONS_CAR(x), hash, deep + 1))
+        if (!hash_type(cons_car(x), hash, deep + 1))
             return false;
     }
     *hash = *hash * 1000003 ^ ((size_t)x >> 4);
@@ -134,9 +136,8 @@ static bool hash_type(cl_object x, size_t *hash, unsigned deep)
 /* Whether the types A and B are lists of the same objects, or the same. */
 static bool is_same(cl_object a, cl_object b)
 {
-    for (; ECL_CONSP(a) && ECL_CONSP(b);
-         a = ECL_CONS_CDR(a), b = ECL_CONS_CDR(b))
-        if (!is_same(ECL_CONS_CAR(a), ECL_CONS_CAR(b)))
+    for (; ECL_CONSP(a) && ECL_CONSP(b); a = cons_cdr(a), b = cons_cdr(b))
+        if (!is_same(cons_car(a), cons_car(b)))
             return false;
     return a == b;
 }
@@ -191,11 +192,11 @@ static enum kind kind_of(cl_object type)
 
     if (type != ECL_NIL && ECL_SYMBOLP(type))
         return kind_of_name(type);
-    if (!ECL_CONSP(type) || !ECL_CONSP(ECL_CONS_CDR(type)) ||
-        ECL_CONS_CDR(ECL_CONS_CDR(type)) != ECL_NIL)
+    if (!ECL_CONSP(type) || !ECL_CONSP(cons_cdr(type)) ||
+        cons_cdr(cons_cdr(type)) != ECL_NIL)
         return UNKNOWN;
-    first = ECL_CONS_CAR(type);
-    type = ECL_CONS_CAR(ECL_CONS_CDR(type));
+    first = cons_car(type);
+    type = cons_car(cons_cdr(type));
     if (first == names.array && ECL_SYMBOLP(type) && type != ECL_NIL)
         return ARRAY;
     return (first == names.signed_byte || first == names.unsigned_byte) &&
