@@ -277,7 +277,7 @@ static cl_object token_object(const char *token, char *p, size_t n)
             return OBJNULL;
         number = number * 10 + (p[i] - '0');
     }
-    return ecl_make_fixnum(p[0] == '-' ? -number : number);
+    return ecl_make_integer(p[0] == '-' ? -number : number);
 }
 
 /* --- Strings and lists -------------------------------------------------- */
@@ -482,9 +482,10 @@ static bool is_label(cl_object x, cl_object labels, cl_object end)
 static bool may_refer(cl_object x, cl_object labels, cl_object end,
                       unsigned deep);
 
-/* What MAY_REFER says of X, which is no list. */
-static bool atom_may_refer(cl_object x, cl_object labels, cl_object end,
-                           unsigned deep)
+/* What MAY_REFER says of X, which is no list. Constants that compiled C has are
+   less aligned than objects that ECL makes. */
+__attribute__((no_sanitize("alignment"))) static bool
+atom_may_refer(cl_object x, cl_object labels, cl_object end, unsigned deep)
 {
     cl_type type = ecl_t_of(x);
 
