@@ -256,8 +256,9 @@ Return the names of the functions that it defines."
   "Words of a loop that are followed by a form or a name.")
 
 (defun ecl-mcp-risk--loop-word (item)
-  "The word of a loop that ITEM is, or nil."
-  (and (stringp item) (string-remove-prefix ":" item)))
+  "The word of a loop that ITEM is, in whatever package, or nil."
+  (and (stringp item)
+       (replace-regexp-in-string "\\`.*:\\||\\'" "" item)))
 
 (defun ecl-mcp-risk--pattern-p (part)
   "Whether PART is a name, or a list of patterns."
@@ -288,14 +289,14 @@ Without a word at the beginning all of them are forms."
                (ecl-mcp-risk--designator item))
               ((not (eq 'list (car-safe item))) (ecl-mcp-risk--walk item))
               ;; After such a word, `for' itself would be a form.
-              ((and (member word '("FOR" "AS" "WITH" "AND"))
-                    (not (member before ecl-mcp-risk--loop-words))
-                    (ecl-mcp-risk--pattern-p item))
+              ((member before ecl-mcp-risk--loop-words)
+               (ecl-mcp-risk--walk item))
+              ((or (and (member word '("FOR" "AS" "WITH" "AND"))
+                        (ecl-mcp-risk--pattern-p item))
+                   (and (equal word "USING") (= 3 (length item))
+                        (ecl-mcp-risk--pattern-p item)))
                (ecl-mcp-risk--walk-pattern item))
               ((equal word "OF-TYPE") (ecl-mcp-risk--inert item))
-              ((and (equal word "USING") (= 3 (length item))
-                    (ecl-mcp-risk--pattern-p item))
-               (ecl-mcp-risk--walk-pattern item))
               (t (ecl-mcp-risk--walk item)))
         (setq before word
               word (ecl-mcp-risk--loop-word item)
