@@ -479,9 +479,9 @@ A group that has the name of the user is that of the user alone."
 
 (defun ecl-mcp-lisp--systems-folder (folder)
   "The nearest folder from FOLDER upwards with .asd files in it, or nil.
-All below would be open to the Lisp.  So no folder above the home folder or above
-that for temporary files is one, nor these themselves, nor one in which others may
-have put the files."
+All below would be open to the Lisp.  So no folder above the home folder or
+above that for temporary files is one, nor these themselves, nor one in which
+others may have put the files."
   (locate-dominating-file
    folder
    (lambda (parent)
