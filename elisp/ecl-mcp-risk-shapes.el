@@ -192,16 +192,24 @@ Return the names of the functions that it defines."
   (let* ((items (if (stringp name) (list name) (ecl-mcp-risk--items name)))
          (name (car items))
          (functions
-          (delq nil (mapcar #'ecl-mcp-risk--walk-structure-option (cdr items)))))
+          (delq nil (mapcar #'ecl-mcp-risk--walk-structure-option (cdr items))))
+         (usual (lambda (key)
+                  (cl-loop for option in (cdr items)
+                           never (member key (list option
+                                                   (car-safe (cdr-safe option))))))))
     (ecl-mcp-risk--bound name)
     (dolist (slot slots)
       (let ((slot (and (not (eq 'text (car-safe slot)))
                        (ecl-mcp-risk--walk-structure-slot slot))))
-        (when (and slot (stringp name))
+        (when (and slot (stringp name) (funcall usual ":CONC-NAME"))
           (push (concat name "-" slot) functions))))
     (when (stringp name)
-      (dolist (format '("MAKE-%s" "COPY-%s" "%s-P"))
-        (push (format format name) functions)))
+      (pcase-dolist (`(,option . ,format) '((":CONSTRUCTOR" . "MAKE-%s")
+                                            (":COPIER" . "COPY-%s")
+                                            (":PREDICATE" . "%s-P")))
+        (when (and (funcall usual option)
+                   (or (not (equal option ":PREDICATE")) (funcall usual ":TYPE")))
+          (push (format format name) functions))))
     (delq nil (mapcar #'ecl-mcp-risk--note-defined functions))))
 
 ;;;; Conditions
@@ -274,9 +282,8 @@ Return the names of the functions that it defines."
 (defun ecl-mcp-risk--stepper-p (item lists)
   "Whether ITEM, which follows `by' in a loop, may be a function that it calls.
 LISTS means that the loop goes through lists; others have numbers there."
-  (or (eq 'quote (car-safe item))
-      (and lists (not (eq 'function (car-safe item)))
-           (not (eq 'atom item)))))
+  (or (memq (car-safe item) '(quote function))
+      (and lists (not (eq 'atom item)))))
 
 (defun ecl-mcp-risk--walk-loop (items)
   "Walk the ITEMS of a loop.

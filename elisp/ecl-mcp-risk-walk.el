@@ -116,7 +116,8 @@ It says which argument PART is of the operator around it."
 (defun ecl-mcp-risk--note (name part)
   "Note that PART of the code calls the operator NAME."
   (let ((shown (ecl-mcp-operator-name name)))
-    (unless (and (or (member shown ecl-mcp-risk--local)
+    (unless (and (not (string-search ":" name)) ; which may be another one
+                 (or (member shown ecl-mcp-risk--local)
                      (member shown ecl-mcp-risk--global))
                  (not (ecl-mcp-risk--dangerous-p name)))
       (puthash shown t ecl-mcp-risk--found)
@@ -277,7 +278,10 @@ A type that the code does not show may have functions of its own."
     (`(quote . ,(and name (pred stringp)))
      (ecl-mcp-risk--account part)
      (ecl-mcp-risk--called name))
-    (_ (ecl-mcp-risk--walk part))))
+    (_ (when (or (eq 'quote (car-safe part))
+                 (equal "quote" (ecl-mcp-risk--operator-of part)))
+         (ecl-mcp-risk--note-computed part))
+       (ecl-mcp-risk--walk part))))
 
 (defconst ecl-mcp-risk--assigning
   '("setf" "setq" "psetf" "psetq" "set" "incf" "decf" "rotatef" "shiftf" "push"
@@ -297,6 +301,8 @@ A type that the code does not show may have functions of its own."
         ;; The names of `multiple-value-setq'.
         (when (eq 'list (car-safe (car arguments)))
           (ecl-mcp-risk--check-assigned (cdar arguments))))
+      (when (equal (ecl-mcp-operator-name operator) "in-package")
+        (setq ecl-mcp-risk--global nil))
       (when-let ((naming (ecl-mcp-operator-naming operator)))
         (ecl-mcp-risk--place-names arguments naming))
       (let ((shape (ecl-mcp-operator-shape operator)))
@@ -393,6 +399,30 @@ What `complement' returns passes its arguments on to the same function."
                (ecl-mcp-risk--control argument operator))
              (ecl-mcp-risk--walk argument)))))
 
+(defun ecl-mcp-risk--check-initargs (operator arguments &optional spread)
+  "Look whether ARGUMENTS of OPERATOR may be a control string or a function.
+They may where a keyword for a new object is computed.  With SPREAD the last of
+them is a list of arguments, and only simple conditions are known to have some."
+  (let* ((start (pcase (ecl-mcp-operator-name operator)
+                  ((or "make-instance" "make-condition" "reinitialize-instance"
+                       "error" "warn" "signal")
+                   0)
+                  ("change-class" 1)
+                  ("cerror" 1)))
+         (class (and start (nth start arguments)))
+         (keys (and start (nthcdr (1+ start) arguments))))
+    (unless (eq 'text (car-safe class))
+      (when (if spread
+                (string-match-p
+                 "\\`\\(?:.*:\\)?SIMPLE-"
+                 (ecl-mcp--string (ecl-mcp-risk--function-meant class)))
+              (cl-loop for (key . rest) on keys by #'cddr
+                       thereis (and rest
+                                    (not (and (stringp key)
+                                              (string-prefix-p ":" key))))))
+        (ecl-mcp-risk--note-opaque
+         (format "a keyword for %s is computed" (ecl-mcp-operator-name operator)))))))
+
 (defun ecl-mcp-risk--pass-on (operator form arguments)
   "Note what ARGUMENTS can do in FORM, a function that OPERATOR calls.
 There may be keywords in them, with functions, or a control string."
@@ -407,6 +437,9 @@ There may be keywords in them, with functions, or a control string."
                      (and (not (ecl-mcp-operator-required operator))
                           (> (length arguments) required))))
         (ecl-mcp-risk--note-computed form))
+      (when-let ((naming (ecl-mcp-operator-naming name)))
+        (ecl-mcp-risk--place-names arguments naming))
+      (ecl-mcp-risk--check-initargs name arguments spread)
       (dolist (index (ecl-mcp-operator-control name))
         (ecl-mcp-risk--control (if (and direct (nthcdr (if spread (1+ index) index)
                                                        arguments))
@@ -425,6 +458,7 @@ There may be keywords in them, with functions, or a control string."
     (cl-loop for argument in arguments for index from 0
              do (ecl-mcp-risk--argument argument index key operator)
              (setq key argument))
+    (ecl-mcp-risk--check-initargs operator arguments)
     (dolist (index (ecl-mcp-operator-control operator))
       (ecl-mcp-risk--control (nth index arguments) operator))))
 

@@ -109,6 +109,67 @@ The classes `pure' and `defines' are ignored unless CLASSES has them."
   (test-risk "(loop for k of-type (integer 0) being the hash-keys of (car x)
 using (hash-value v) for (a b) in y collect k)"))
 
+(ert-deftest ecl-mcp-risk-keywords-in-every-form ()
+  "A keyword is one however it is written; an escaped colon makes none."
+  (dolist (code '("(restart-case (f) (r () keyword:interactive wipe 1))"
+                  "(restart-case (f) (r () keyword::|REPORT| wipe 1))"
+                  "(find 1 x ::test (car '(wipe)))"
+                  "(let ((|:A| :test)) (find 1 x |:A| (car '(wipe))))"
+                  "(let ((\\:a :test)) (find 1 x \\:a (car '(wipe))))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code))))))
+  (test-risk "(|CL:CAR| 1)" '(unknown "|cl:car|"))
+  (dolist (code '("(error 'simple-error keyword:format-control (f))"
+                  "(error 'simple-error ':format-control (f))"
+                  "(make-condition 'simple-error (car '(:format-control)) (f))"
+                  "(funcall #'make-condition 'simple-error ':format-control (f))"
+                  "(apply #'make-condition 'simple-error (f))"
+                  "(make-instance 'standard-method ':function (f))"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  (dolist (code '("(error 'problem :a 1)" "(error \"~a ~a\" x y)"
+                  "(apply #'make-instance 'c x)" "(make-instance 'c :a (f))"))
+    (ert-info (code)
+      (should-not (ecl-mcp-risk-opaque (ecl-mcp-risk-of code))))))
+
+(ert-deftest ecl-mcp-risk-names-not-defined ()
+  "A name that only seems to be defined is a call of another function."
+  (dolist (code '("(defstruct (wipe (:constructor nil)) a) (make-wipe)"
+                  "(defstruct (wipe (:constructor new)) a) (make-wipe)"
+                  "(defstruct (wipe (keyword:copier nil)) a) (copy-wipe 1)"
+                  "(defstruct (wipe (:predicate nil)) a) (wipe-p 1)"
+                  "(defstruct (wipe (:type list)) a) (wipe-p 1)"
+                  "(defstruct (wipe (:conc-name nil)) a) (wipe-a 1)"
+                  "(defstruct (wipe :conc-name) a) (wipe-a 1)"
+                  "(flet ((wipe () 1)) (cl-user::wipe))"
+                  "(defun wipe () 1) (cl-user::wipe)"
+                  "(defun wipe () 1) (in-package :b) (wipe)"))
+    (ert-info (code)
+      (should (string-match-p "wipe"
+                              (format "%s" (alist-get 'unknown
+                                                      (ecl-mcp-risk-operators
+                                                       (ecl-mcp-risk-of code))))))))
+  (test-risk "(defstruct wipe a) (wipe-p (copy-wipe (make-wipe))) (wipe-a x)")
+  (should (ecl-mcp-risk-opaque
+           (ecl-mcp-risk-of "#+(or) (defun wipe () 1) (wipe)"))))
+
+(ert-deftest ecl-mcp-risk-places-of-names-that-are-passed ()
+  "What `make-instance' makes is in the place also where it is passed."
+  (dolist (code '("(funcall #'make-instance 'c)" "(apply 'make-instance '(c))"
+                  "(mapcar (function make-instance) '(c))"))
+    (ert-info (code)
+      (should (cl-some (lambda (place) (string-prefix-p "'c in " place))
+                       (ecl-mcp-risk-places (ecl-mcp-risk-of code)))))))
+
+(ert-deftest ecl-mcp-risk-quoted-lambdas ()
+  "A quoted list of a lambda is a function for ECL."
+  (dolist (code '("(funcall '(lambda () (wipe)))"
+                  "(handler-bind ((error '(lambda (c) (wipe)))) (f))"
+                  "(defstruct (s (:print-function '(lambda (a b c) (wipe)))) a)"
+                  "(define-condition c () () (:report (quote (lambda (c) (wipe)))))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code)))))))
+
 (ert-deftest ecl-mcp-risk-types-that-call ()
   "However it is written, a type with `satisfies' hides no function."
   (dolist (code '("(declaim (type (cl-user::satisfies wipe) x))"
