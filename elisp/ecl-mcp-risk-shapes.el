@@ -126,7 +126,7 @@ KIND is that of the lambda list."
         ((or ":METHOD-COMBINATION" ":METHOD-CLASS" ":GENERIC-FUNCTION-CLASS")
          (unless (member (nth 1 items) '("STANDARD" "STANDARD-METHOD"
                                          "STANDARD-GENERIC-FUNCTION"))
-           (ecl-mcp-risk--called (nth 1 items)))
+           (ecl-mcp-risk--called-globally (nth 1 items)))
          (mapc #'ecl-mcp-risk--inert (nthcdr 2 items)))))))
 
 ;;;; Classes and structures
@@ -156,9 +156,9 @@ KIND is that of the lambda list."
     (let ((items (ecl-mcp-risk--items option)))
       (pcase (car items)
         (":DEFAULT-INITARGS" (ecl-mcp-risk--walk-all (cdr items)))
-        (":REPORT" (mapc #'ecl-mcp-risk--called (cdr items)))
+        (":REPORT" (mapc #'ecl-mcp-risk--called-globally (cdr items)))
         (":METACLASS" (unless (equal (nth 1 items) "STANDARD-CLASS")
-                        (mapc #'ecl-mcp-risk--called (cdr items))))))))
+                        (mapc #'ecl-mcp-risk--called-globally (cdr items))))))))
 
 (defun ecl-mcp-risk--walk-structure-slot (slot)
   "Walk SLOT of a structure; return its name if it is one."
@@ -180,7 +180,7 @@ KIND is that of the lambda list."
       (":INCLUDE" (ecl-mcp-risk--bound value)
                   (mapc #'ecl-mcp-risk--walk-structure-slot (nthcdr 2 items)))
       ((or ":PRINT-FUNCTION" ":PRINT-OBJECT")
-       (mapc #'ecl-mcp-risk--called (cdr items)))
+       (mapc #'ecl-mcp-risk--called-globally (cdr items)))
       ((or ":TYPE" ":INITIAL-OFFSET") (mapc #'ecl-mcp-risk--inert (cdr items))))
     (and (member (car items) '(":CONSTRUCTOR" ":PREDICATE" ":COPIER"))
          (stringp value) (not (equal value "NIL"))

@@ -288,6 +288,11 @@ A type that the code does not show may have functions of its own."
     "pushnew" "pop" "multiple-value-setq" "symbol-macrolet" "define-symbol-macro")
   "Operators that assign to their arguments, or let others do so.")
 
+(defun ecl-mcp-risk--called-globally (part)
+  "Account for PART as `ecl-mcp-risk--called' does; no name means a local function."
+  (let ((ecl-mcp-risk--local (and (not (stringp part)) ecl-mcp-risk--local)))
+    (ecl-mcp-risk--called part)))
+
 (defun ecl-mcp-risk--walk-list (form items)
   "Note the operators in FORM, the list of ITEMS."
   (let ((operator (car items)) (arguments (cdr items)))
@@ -301,9 +306,10 @@ A type that the code does not show may have functions of its own."
         ;; The names of `multiple-value-setq'.
         (when (eq 'list (car-safe (car arguments)))
           (ecl-mcp-risk--check-assigned (cdar arguments))))
-      (when (equal (ecl-mcp-operator-name operator) "in-package")
-        (setq ecl-mcp-risk--global nil))
       (when-let ((naming (ecl-mcp-operator-naming operator)))
+        ;; From here on the names may be those of other functions.
+        (when (eq naming 'package)
+          (setq ecl-mcp-risk--global nil))
         (ecl-mcp-risk--place-names arguments naming))
       (let ((shape (ecl-mcp-operator-shape operator)))
         (if shape

@@ -143,7 +143,12 @@ using (hash-value v) for (a b) in y collect k)"))
                   "(defstruct (wipe :conc-name) a) (wipe-a 1)"
                   "(flet ((wipe () 1)) (cl-user::wipe))"
                   "(defun wipe () 1) (cl-user::wipe)"
-                  "(defun wipe () 1) (in-package :b) (wipe)"))
+                  "(defun wipe () 1) (in-package :b) (wipe)"
+                  "(defun wipe () 1) (unintern 'wipe) (use-package :b) (wipe)"
+                  "(flet ((wipe () 1)) (defstruct (s (:print-function wipe)) a))"
+                  "(flet ((wipe () 1)) (define-condition c () () (:report wipe)))"
+                  "(flet ((wipe () 1)) (defclass c () () (:metaclass wipe)))"
+                  "(flet ((wipe () 1)) (defgeneric f () (:method-combination wipe)))"))
     (ert-info (code)
       (should (string-match-p "wipe"
                               (format "%s" (alist-get 'unknown
