@@ -39,6 +39,8 @@ The value is the name of the operator if the part is a form, else t.")
   "Names of the functions that the walked code defines.")
 (defvar ecl-mcp-risk--global nil
   "Names of the functions that the forms before the one being walked define.")
+(defvar ecl-mcp-risk--settable nil
+  "Names of the functions of structures among those of `ecl-mcp-risk--global'.")
 (defvar ecl-mcp-risk--local nil
   "Names of the local functions around the form being walked.")
 (defvar ecl-mcp-risk--macros nil
@@ -293,6 +295,31 @@ A type that the code does not show may have functions of its own."
   (let ((ecl-mcp-risk--local (and (not (stringp part)) ecl-mcp-risk--local)))
     (ecl-mcp-risk--called part)))
 
+(defun ecl-mcp-risk--elsewhere-p (operator)
+  "Whether what is in a form of OPERATOR is evaluated in another place or time."
+  (member (ecl-mcp-operator-name operator)
+          '("load-time-value" "define-symbol-macro")))
+
+(defun ecl-mcp-risk--check-places (places)
+  "Note what is called to assign to PLACES, if functions of the code read them.
+Which function does that is not among their definitions."
+  (dolist (place places)
+    (pcase place
+      (`(list . ,items)
+       (let ((shown (ecl-mcp-risk--operator-of place)))
+         (when (or (member shown ecl-mcp-risk--local)
+                   (and (member shown ecl-mcp-risk--global)
+                        (not (member shown ecl-mcp-risk--settable))))
+           (ecl-mcp-risk--note (concat "(SETF " (car items) ")") place)))
+       (ecl-mcp-risk--check-places (cdr items))))))
+
+(defun ecl-mcp-risk--walk-arguments (operator arguments)
+  "Walk ARGUMENTS of a form of OPERATOR, as this form is built."
+  (let ((shape (ecl-mcp-operator-shape operator)))
+    (if shape
+        (ecl-mcp-risk--walk-shape shape arguments)
+      (ecl-mcp-risk--walk-call operator arguments))))
+
 (defun ecl-mcp-risk--walk-list (form items)
   "Note the operators in FORM, the list of ITEMS."
   (let ((operator (car items)) (arguments (cdr items)))
@@ -303,6 +330,10 @@ A type that the code does not show may have functions of its own."
       (ecl-mcp-risk--note operator form)
       (when (member (ecl-mcp-operator-name operator) ecl-mcp-risk--assigning)
         (ecl-mcp-risk--check-assigned arguments)
+        (ecl-mcp-risk--check-places
+         (if (member (ecl-mcp-operator-name operator) '("setf" "psetf"))
+             (cl-loop for (place) on arguments by #'cddr collect place)
+           arguments))
         ;; The names of `multiple-value-setq'.
         (when (eq 'list (car-safe (car arguments)))
           (ecl-mcp-risk--check-assigned (cdar arguments))))
@@ -311,10 +342,10 @@ A type that the code does not show may have functions of its own."
         (when (eq naming 'package)
           (setq ecl-mcp-risk--global nil))
         (ecl-mcp-risk--place-names arguments naming))
-      (let ((shape (ecl-mcp-operator-shape operator)))
-        (if shape
-            (ecl-mcp-risk--walk-shape shape arguments)
-          (ecl-mcp-risk--walk-call operator arguments))))))
+      (if (not (ecl-mcp-risk--elsewhere-p operator))
+          (ecl-mcp-risk--walk-arguments operator arguments)
+        (let ((ecl-mcp-risk--local nil) (ecl-mcp-risk--global nil))
+          (ecl-mcp-risk--walk-arguments operator arguments))))))
 
 (defun ecl-mcp-risk--place-names (parts naming)
   "Note the places of names in PARTS, arguments that decide what is called.
@@ -510,8 +541,11 @@ What it defines has its new meaning in the forms after it."
                      ("DEFUN" (ecl-mcp-risk--walk-defun arguments))
                      ("DEFMACRO" (setq ecl-mcp-risk--macros t)
                                  (ecl-mcp-risk--walk-defun arguments 'macro))
-                     (_ (ecl-mcp-risk--walk-structure (car arguments)
-                                                      (cdr arguments))))
+                     (_ (let ((names (ecl-mcp-risk--walk-structure
+                                      (car arguments) (cdr arguments))))
+                          (setq ecl-mcp-risk--settable
+                                (append names ecl-mcp-risk--settable))
+                          names)))
                    ecl-mcp-risk--global)))
     (_ (ecl-mcp-risk--walk form))))
 
@@ -547,7 +581,7 @@ What it defines has its new meaning in the forms after it."
   "Note what FORMS, all of the code as it was read, can do."
   (dolist (form forms)
     (ecl-mcp-risk--index form nil nil))
-  (let ((ecl-mcp-risk--global nil))
+  (let ((ecl-mcp-risk--global nil) (ecl-mcp-risk--settable nil))
     (mapc #'ecl-mcp-risk--walk-top forms))
   (ecl-mcp-risk--walk-rest)
   (ecl-mcp-risk--walk-names))

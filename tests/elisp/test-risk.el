@@ -145,9 +145,17 @@ using (hash-value v) for (a b) in y collect k)"))
                   "(defun wipe () 1) (cl-user::wipe)"
                   "(defun wipe () 1) (in-package :b) (wipe)"
                   "(defun wipe () 1) (unintern 'wipe) (use-package :b) (wipe)"
+                  "(defun wipe () 1) (when x (in-package :b)) (wipe)"
                   "(flet ((wipe () 1)) (defstruct (s (:print-function wipe)) a))"
                   "(flet ((wipe () 1)) (define-condition c () () (:report wipe)))"
                   "(flet ((wipe () 1)) (defclass c () () (:metaclass wipe)))"
+                  "(flet ((wipe () 1)) (load-time-value (wipe)))"
+                  "(defun wipe () 1) (list (load-time-value (wipe)))"
+                  "(flet ((wipe () 1)) (define-symbol-macro s (wipe)))"
+                  "(flet ((wipe () 1)) (setf (wipe) 1))"
+                  "(flet ((wipe () 1)) (setf x 1 (values x (wipe)) 1))"
+                  "(flet ((wipe () 1)) (push 1 (getf (wipe) :a)))"
+                  "(defun wipe () 1) (incf (cl:the integer (wipe)))"
                   "(flet ((wipe () 1)) (defgeneric f () (:method-combination wipe)))"))
     (ert-info (code)
       (should (string-match-p "wipe"
@@ -155,6 +163,8 @@ using (hash-value v) for (a b) in y collect k)"))
                                                       (ecl-mcp-risk-operators
                                                        (ecl-mcp-risk-of code))))))))
   (test-risk "(defstruct wipe a) (wipe-p (copy-wipe (make-wipe))) (wipe-a x)")
+  (test-risk "(defstruct wipe a) (setf (wipe-a x) (wipe-a y)) (incf (wipe-a x))")
+  (test-risk "(flet ((wipe () 1)) (setf x (wipe)))")
   (should (ecl-mcp-risk-opaque
            (ecl-mcp-risk-of "#+(or) (defun wipe () 1) (wipe)"))))
 
