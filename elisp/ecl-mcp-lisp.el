@@ -465,14 +465,29 @@ Its exit status then is that of bad arguments; the disk may be full, say."
 
 ;;;; Starting and stopping
 
+(defun ecl-mcp-lisp--shared-p (folder)
+  "Whether others than the user may have put files into FOLDER.
+A group that has the name of the user is that of the user alone."
+  (let* ((folder (directory-file-name (file-truename folder)))
+         (names (file-attributes folder 'string))
+         (modes (or (file-modes folder) #o777)))
+    (or (not (equal (file-attribute-user-id (file-attributes folder)) (user-uid)))
+        (/= 0 (logand modes #o002))
+        (and (/= 0 (logand modes #o020))
+             (not (equal (file-attribute-group-id names)
+                         (file-attribute-user-id names)))))))
+
 (defun ecl-mcp-lisp--systems-folder (folder)
   "The nearest folder from FOLDER upwards with .asd files in it, or nil.
-The home folder and the root are none: all below would be open to the Lisp."
+All below would be open to the Lisp.  So no folder above the home folder or
+above that for temporary files is one, nor these themselves, nor one in which
+others may have put the files."
   (locate-dominating-file
    folder
    (lambda (parent)
-     (and (not (file-equal-p parent "~/"))
-          (not (file-equal-p parent "/"))
+     (and (not (file-in-directory-p "~/" parent))
+          (not (file-in-directory-p temporary-file-directory parent))
+          (not (ecl-mcp-lisp--shared-p parent))
           (ignore-errors (directory-files parent nil "\\.asd\\'" t 1))))))
 
 (defun ecl-mcp-lisp--workspace ()

@@ -78,8 +78,8 @@ Other letters may not be what they look like in another case."
 (defun ecl-mcp-risk--read-name ()
   "Read the token that starts here; return a symbol, or `atom' for a number.
 Unescaped characters are in upper case, as the reader makes them.  A name that
-has letters in lower case after that is between bars."
-  (let ((parts nil) (escaped nil) (going t))
+has letters in lower case after that, or an escaped colon, is between bars."
+  (let ((parts nil) (escaped nil) (colon nil) (going t))
     (while going
       (let ((start (point)))
         (skip-chars-forward "^ \t\n\r\f\"'(),;`|\\\\")
@@ -90,14 +90,20 @@ has letters in lower case after that is between bars."
              (when (= (1+ (point)) (point-max))
                (ecl-mcp-risk--unreadable "it ends after a backslash"))
              (push (string (char-after (1+ (point)))) parts)
+             (setq colon (or colon (string-search ":" (car parts))))
              (forward-char 2))
         (?| (setq escaped t)
-            (push (ecl-mcp-risk--read-bars) parts))
+            (push (ecl-mcp-risk--read-bars) parts)
+            (setq colon (or colon (string-search ":" (car parts)))))
         (_ (setq going nil))))
     (let ((name (apply #'concat (nreverse parts))))
       (cond ((and (not escaped) (ecl-mcp-risk--number-p name)) 'atom)
-            ((let ((case-fold-search nil)) (string-match-p "[a-z]" name))
+            ((or colon
+                 (let ((case-fold-search nil)) (string-match-p "[a-z]" name)))
              (concat "|" name "|"))
+            ;; All ways to write a keyword.
+            ((string-match "\\`\\(?:KEYWORD\\)?::?" name)
+             (concat ":" (substring name (match-end 0))))
             (t name)))))
 
 (defun ecl-mcp-risk--read-bars ()
@@ -209,11 +215,10 @@ It may be `dot', or `nothing' for something that is skipped."
         (?' (cons 'function (ecl-mcp-risk--read-next depth)))
         (?\( (cons 'quote (ecl-mcp-risk--read-items depth)))
         ((or ?+ ?-)
-         ;; The condition is ignored, and both alternatives are read.  Inside a
-         ;; form, the one that is not there moves the others.
-         (when (> depth 1)
-           (ecl-mcp-risk--note-opaque
-            "#+ and #- depend on the image, and change what a form is"))
+         ;; The condition is ignored, and both alternatives are read.  The one
+         ;; that is not there moves the others of its form, or defines nothing.
+         (ecl-mcp-risk--note-opaque
+          "#+ and #- depend on the image, and change what a form is")
          (ecl-mcp-risk--read-next depth) 'nothing)
         (?: (ecl-mcp-risk--read-name))
         (?. (ecl-mcp-risk--note-opaque "#. evaluates while it is read")

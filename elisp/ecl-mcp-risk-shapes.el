@@ -126,7 +126,7 @@ KIND is that of the lambda list."
         ((or ":METHOD-COMBINATION" ":METHOD-CLASS" ":GENERIC-FUNCTION-CLASS")
          (unless (member (nth 1 items) '("STANDARD" "STANDARD-METHOD"
                                          "STANDARD-GENERIC-FUNCTION"))
-           (ecl-mcp-risk--called (nth 1 items)))
+           (ecl-mcp-risk--called-globally (nth 1 items)))
          (mapc #'ecl-mcp-risk--inert (nthcdr 2 items)))))))
 
 ;;;; Classes and structures
@@ -156,9 +156,9 @@ KIND is that of the lambda list."
     (let ((items (ecl-mcp-risk--items option)))
       (pcase (car items)
         (":DEFAULT-INITARGS" (ecl-mcp-risk--walk-all (cdr items)))
-        (":REPORT" (mapc #'ecl-mcp-risk--called (cdr items)))
+        (":REPORT" (mapc #'ecl-mcp-risk--called-globally (cdr items)))
         (":METACLASS" (unless (equal (nth 1 items) "STANDARD-CLASS")
-                        (mapc #'ecl-mcp-risk--called (cdr items))))))))
+                        (mapc #'ecl-mcp-risk--called-globally (cdr items))))))))
 
 (defun ecl-mcp-risk--walk-structure-slot (slot)
   "Walk SLOT of a structure; return its name if it is one."
@@ -180,7 +180,7 @@ KIND is that of the lambda list."
       (":INCLUDE" (ecl-mcp-risk--bound value)
                   (mapc #'ecl-mcp-risk--walk-structure-slot (nthcdr 2 items)))
       ((or ":PRINT-FUNCTION" ":PRINT-OBJECT")
-       (mapc #'ecl-mcp-risk--called (cdr items)))
+       (mapc #'ecl-mcp-risk--called-globally (cdr items)))
       ((or ":TYPE" ":INITIAL-OFFSET") (mapc #'ecl-mcp-risk--inert (cdr items))))
     (and (member (car items) '(":CONSTRUCTOR" ":PREDICATE" ":COPIER"))
          (stringp value) (not (equal value "NIL"))
@@ -192,16 +192,24 @@ Return the names of the functions that it defines."
   (let* ((items (if (stringp name) (list name) (ecl-mcp-risk--items name)))
          (name (car items))
          (functions
-          (delq nil (mapcar #'ecl-mcp-risk--walk-structure-option (cdr items)))))
+          (delq nil (mapcar #'ecl-mcp-risk--walk-structure-option (cdr items))))
+         (usual (lambda (key)
+                  (cl-loop for option in (cdr items)
+                           never (member key (list option
+                                                   (car-safe (cdr-safe option))))))))
     (ecl-mcp-risk--bound name)
     (dolist (slot slots)
       (let ((slot (and (not (eq 'text (car-safe slot)))
                        (ecl-mcp-risk--walk-structure-slot slot))))
-        (when (and slot (stringp name))
+        (when (and slot (stringp name) (funcall usual ":CONC-NAME"))
           (push (concat name "-" slot) functions))))
     (when (stringp name)
-      (dolist (format '("MAKE-%s" "COPY-%s" "%s-P"))
-        (push (format format name) functions)))
+      (pcase-dolist (`(,option . ,format) '((":CONSTRUCTOR" . "MAKE-%s")
+                                            (":COPIER" . "COPY-%s")
+                                            (":PREDICATE" . "%s-P")))
+        (when (and (funcall usual option)
+                   (or (not (equal option ":PREDICATE")) (funcall usual ":TYPE")))
+          (push (format format name) functions))))
     (delq nil (mapcar #'ecl-mcp-risk--note-defined functions))))
 
 ;;;; Conditions
@@ -256,8 +264,9 @@ Return the names of the functions that it defines."
   "Words of a loop that are followed by a form or a name.")
 
 (defun ecl-mcp-risk--loop-word (item)
-  "The word of a loop that ITEM is, or nil."
-  (and (stringp item) (string-remove-prefix ":" item)))
+  "The word of a loop that ITEM is, in whatever package, or nil."
+  (and (stringp item)
+       (replace-regexp-in-string "\\`.*:\\||\\'" "" item)))
 
 (defun ecl-mcp-risk--pattern-p (part)
   "Whether PART is a name, or a list of patterns."
@@ -273,9 +282,8 @@ Return the names of the functions that it defines."
 (defun ecl-mcp-risk--stepper-p (item lists)
   "Whether ITEM, which follows `by' in a loop, may be a function that it calls.
 LISTS means that the loop goes through lists; others have numbers there."
-  (or (eq 'quote (car-safe item))
-      (and lists (not (eq 'function (car-safe item)))
-           (not (eq 'atom item)))))
+  (or (memq (car-safe item) '(quote function))
+      (and lists (not (eq 'atom item)))))
 
 (defun ecl-mcp-risk--walk-loop (items)
   "Walk the ITEMS of a loop.
@@ -288,14 +296,14 @@ Without a word at the beginning all of them are forms."
                (ecl-mcp-risk--designator item))
               ((not (eq 'list (car-safe item))) (ecl-mcp-risk--walk item))
               ;; After such a word, `for' itself would be a form.
-              ((and (member word '("FOR" "AS" "WITH" "AND"))
-                    (not (member before ecl-mcp-risk--loop-words))
-                    (ecl-mcp-risk--pattern-p item))
+              ((member before ecl-mcp-risk--loop-words)
+               (ecl-mcp-risk--walk item))
+              ((or (and (member word '("FOR" "AS" "WITH" "AND"))
+                        (ecl-mcp-risk--pattern-p item))
+                   (and (equal word "USING") (= 3 (length item))
+                        (ecl-mcp-risk--pattern-p item)))
                (ecl-mcp-risk--walk-pattern item))
               ((equal word "OF-TYPE") (ecl-mcp-risk--inert item))
-              ((and (equal word "USING") (= 3 (length item))
-                    (ecl-mcp-risk--pattern-p item))
-               (ecl-mcp-risk--walk-pattern item))
               (t (ecl-mcp-risk--walk item)))
         (setq before word
               word (ecl-mcp-risk--loop-word item)

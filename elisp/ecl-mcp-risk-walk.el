@@ -39,6 +39,8 @@ The value is the name of the operator if the part is a form, else t.")
   "Names of the functions that the walked code defines.")
 (defvar ecl-mcp-risk--global nil
   "Names of the functions that the forms before the one being walked define.")
+(defvar ecl-mcp-risk--settable nil
+  "Names of the functions of structures among those of `ecl-mcp-risk--global'.")
 (defvar ecl-mcp-risk--local nil
   "Names of the local functions around the form being walked.")
 (defvar ecl-mcp-risk--macros nil
@@ -116,7 +118,8 @@ It says which argument PART is of the operator around it."
 (defun ecl-mcp-risk--note (name part)
   "Note that PART of the code calls the operator NAME."
   (let ((shown (ecl-mcp-operator-name name)))
-    (unless (and (or (member shown ecl-mcp-risk--local)
+    (unless (and (not (string-search ":" name)) ; which may be another one
+                 (or (member shown ecl-mcp-risk--local)
                      (member shown ecl-mcp-risk--global))
                  (not (ecl-mcp-risk--dangerous-p name)))
       (puthash shown t ecl-mcp-risk--found)
@@ -151,11 +154,37 @@ With METHOD, the function may have other methods."
      (ecl-mcp-risk--note-defined (concat "(SETF " name ")"))
      nil)))
 
+(defun ecl-mcp-risk--operator-of (form)
+  "The name of the operator of FORM, as shown, or nil."
+  (pcase form
+    (`(list ,(and name (pred stringp)) . ,_) (ecl-mcp-operator-name name))))
+
+(defun ecl-mcp-risk--satisfies-p (type name)
+  "Whether TYPE is (satisfies FUNCTION), and NAME the first of its parts."
+  (pcase type
+    (`(list ,first ,(pred stringp)) (eq first name))))
+
+(defun ecl-mcp-risk--whole-type-p (type)
+  "Whether TYPE, if it is quoted, cannot be taken apart to make another type."
+  (let ((quoted nil) (link (gethash type ecl-mcp-risk--parents)))
+    (while (and (car link) (not quoted))
+      (setq quoted (or (not (eq 'list (car-safe (car link))))
+                       (equal "quote" (ecl-mcp-risk--operator-of (car link))))
+            link (gethash (car link) ecl-mcp-risk--parents)))
+    (or (not quoted)
+        (member (ecl-mcp-risk--operator-of (car link))
+                '("typep" "subtypep" "coerce")))))
+
 (defun ecl-mcp-risk--watch (name)
   "Look whether NAME, anywhere in the code, calls functions without a form."
-  (when (and (equal (ecl-mcp-operator-name name) "satisfies")
-             (not (eql 0 (cdr (gethash name ecl-mcp-risk--parents)))))
-    (ecl-mcp-risk--note-opaque "a type made with satisfies can call anything"))
+  (when (equal (ecl-mcp-operator-name name) "satisfies")
+    (let ((type (car (gethash name ecl-mcp-risk--parents))))
+      (when (ecl-mcp-risk--satisfies-p type name)
+        (ecl-mcp-risk--called (nth 2 type)))
+      (unless (and (ecl-mcp-risk--satisfies-p type name)
+                   (ecl-mcp-risk--whole-type-p type))
+        (ecl-mcp-risk--note-opaque
+         "a type made with satisfies can call anything"))))
   (when (or (string-match-p "\\(?:HOOKS?\\|DISPATCH\\|PROVIDER-FUNCTIONS\\)\\*\\'" name)
             (string-match-p "\\`\\(?:SI\\|SYS\\|SYSTEM\\|EXT\\|C\\|CLOS\\|MP\\)::?\\*"
                             name))
@@ -192,6 +221,14 @@ With METHOD, the function may have other methods."
       (`(function . ,item) (ecl-mcp-risk--called item))
       (`(comma . ,item) (ecl-mcp-risk--walk item)))))
 
+(defun ecl-mcp-risk--check-meaning (name)
+  "Note it if what NAME is set to changes what the next code means."
+  (when (member (ecl-mcp-operator-name name)
+                '("*package*" "*readtable*" "*read-base*"))
+    (ecl-mcp-risk--note-opaque
+     (format "it may set %s, and so the meaning of what follows"
+             (ecl-mcp-operator-name name)))))
+
 (defun ecl-mcp-risk--data (part)
   "Account for PART, which is not evaluated.
 Only dangerous names count there, and what is evaluated in a backquote."
@@ -201,6 +238,7 @@ Only dangerous names count there, and what is evaluated in a backquote."
       (ecl-mcp-risk--account part)
       (pcase part
         ((pred stringp)
+         (ecl-mcp-risk--check-meaning part)
          (if (ecl-mcp-risk--dangerous-p part) (ecl-mcp-risk--note part part)
            (push part ecl-mcp-risk--quoted)))
         (`(list . ,items) (mapc #'ecl-mcp-risk--data items))
@@ -242,7 +280,45 @@ A type that the code does not show may have functions of its own."
     (`(quote . ,(and name (pred stringp)))
      (ecl-mcp-risk--account part)
      (ecl-mcp-risk--called name))
-    (_ (ecl-mcp-risk--walk part))))
+    (_ (when (or (eq 'quote (car-safe part))
+                 (equal "quote" (ecl-mcp-risk--operator-of part)))
+         (ecl-mcp-risk--note-computed part))
+       (ecl-mcp-risk--walk part))))
+
+(defconst ecl-mcp-risk--assigning
+  '("setf" "setq" "psetf" "psetq" "set" "incf" "decf" "rotatef" "shiftf" "push"
+    "pushnew" "pop" "multiple-value-setq" "symbol-macrolet" "define-symbol-macro")
+  "Operators that assign to their arguments, or let others do so.")
+
+(defun ecl-mcp-risk--called-globally (part)
+  "Account for PART as `ecl-mcp-risk--called' does; no name means a local function."
+  (let ((ecl-mcp-risk--local (and (not (stringp part)) ecl-mcp-risk--local)))
+    (ecl-mcp-risk--called part)))
+
+(defun ecl-mcp-risk--elsewhere-p (operator)
+  "Whether what is in a form of OPERATOR is evaluated in another place or time."
+  (member (ecl-mcp-operator-name operator)
+          '("load-time-value" "define-symbol-macro")))
+
+(defun ecl-mcp-risk--check-places (places)
+  "Note what is called to assign to PLACES, if functions of the code read them.
+Which function does that is not among their definitions."
+  (dolist (place places)
+    (pcase place
+      (`(list . ,items)
+       (let ((shown (ecl-mcp-risk--operator-of place)))
+         (when (or (member shown ecl-mcp-risk--local)
+                   (and (member shown ecl-mcp-risk--global)
+                        (not (member shown ecl-mcp-risk--settable))))
+           (ecl-mcp-risk--note (concat "(SETF " (car items) ")") place)))
+       (ecl-mcp-risk--check-places (cdr items))))))
+
+(defun ecl-mcp-risk--walk-arguments (operator arguments)
+  "Walk ARGUMENTS of a form of OPERATOR, as this form is built."
+  (let ((shape (ecl-mcp-operator-shape operator)))
+    (if shape
+        (ecl-mcp-risk--walk-shape shape arguments)
+      (ecl-mcp-risk--walk-call operator arguments))))
 
 (defun ecl-mcp-risk--walk-list (form items)
   "Note the operators in FORM, the list of ITEMS."
@@ -252,12 +328,24 @@ A type that the code does not show may have functions of its own."
       (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
       (ecl-mcp-risk--account operator)
       (ecl-mcp-risk--note operator form)
+      (when (member (ecl-mcp-operator-name operator) ecl-mcp-risk--assigning)
+        (ecl-mcp-risk--check-assigned arguments)
+        (ecl-mcp-risk--check-places
+         (if (member (ecl-mcp-operator-name operator) '("setf" "psetf"))
+             (cl-loop for (place) on arguments by #'cddr collect place)
+           arguments))
+        ;; The names of `multiple-value-setq'.
+        (when (eq 'list (car-safe (car arguments)))
+          (ecl-mcp-risk--check-assigned (cdar arguments))))
       (when-let ((naming (ecl-mcp-operator-naming operator)))
+        ;; From here on the names may be those of other functions.
+        (when (eq naming 'package)
+          (setq ecl-mcp-risk--global nil))
         (ecl-mcp-risk--place-names arguments naming))
-      (let ((shape (ecl-mcp-operator-shape operator)))
-        (if shape
-            (ecl-mcp-risk--walk-shape shape arguments)
-          (ecl-mcp-risk--walk-call operator arguments))))))
+      (if (not (ecl-mcp-risk--elsewhere-p operator))
+          (ecl-mcp-risk--walk-arguments operator arguments)
+        (let ((ecl-mcp-risk--local nil) (ecl-mcp-risk--global nil))
+          (ecl-mcp-risk--walk-arguments operator arguments))))))
 
 (defun ecl-mcp-risk--place-names (parts naming)
   "Note the places of names in PARTS, arguments that decide what is called.
@@ -285,11 +373,21 @@ NAMING is `package' if strings and names that are not quoted count, too."
      (ecl-mcp-risk--constant-function-p of))
     (`(list ,(or "CONSTANTLY" "CL:CONSTANTLY") . ,_) t)))
 
+(defun ecl-mcp-risk--function-meant (form)
+  "The name of the function that FORM names, also with `quote' and so on.
+What `complement' returns passes its arguments on to the same function."
+  (pcase form
+    (`(,(or 'quote 'function) . ,(and name (pred stringp))) name)
+    (`(list ,(pred stringp) ,of)
+     (pcase (ecl-mcp-risk--operator-of form)
+       ((or "quote" "function") (and (stringp of) of))
+       ("complement" (ecl-mcp-risk--function-meant of))))))
+
 (defun ecl-mcp-risk--calls-others-p (form)
   "Whether FORM names a function that calls what it is given."
-  (pcase form
-    (`(,(or 'quote 'function) . ,(and name (pred stringp)))
-     (member (ecl-mcp-operator-name name) '("funcall" "apply" "eval")))))
+  (when-let ((name (ecl-mcp-risk--function-meant form)))
+    (or (ecl-mcp-operator-called name)
+        (equal (ecl-mcp-operator-name name) "eval"))))
 
 (defun ecl-mcp-risk--designator (form)
   "Walk FORM, whose value is a function that is called."
@@ -338,30 +436,79 @@ NAMING is `package' if strings and names that are not quoted count, too."
                (ecl-mcp-risk--control argument operator))
              (ecl-mcp-risk--walk argument)))))
 
+(defun ecl-mcp-risk--check-initargs (operator arguments &optional spread)
+  "Look whether ARGUMENTS of OPERATOR may be a control string or a function.
+They may where a keyword for a new object is computed.  With SPREAD the last of
+them is a list of arguments, and only simple conditions are known to have some."
+  (let* ((start (pcase (ecl-mcp-operator-name operator)
+                  ((or "make-instance" "make-condition" "reinitialize-instance"
+                       "error" "warn" "signal")
+                   0)
+                  ("change-class" 1)
+                  ("cerror" 1)))
+         (class (and start (nth start arguments)))
+         (keys (and start (nthcdr (1+ start) arguments))))
+    (unless (eq 'text (car-safe class))
+      (when (if spread
+                (string-match-p
+                 "\\`\\(?:.*:\\)?SIMPLE-"
+                 (ecl-mcp--string (ecl-mcp-risk--function-meant class)))
+              (cl-loop for (key . rest) on keys by #'cddr
+                       thereis (and rest
+                                    (not (and (stringp key)
+                                              (string-prefix-p ":" key))))))
+        (ecl-mcp-risk--note-opaque
+         (format "a keyword for %s is computed" (ecl-mcp-operator-name operator)))))))
+
+(defun ecl-mcp-risk--pass-on (operator form arguments)
+  "Note what ARGUMENTS can do in FORM, a function that OPERATOR calls.
+There may be keywords in them, with functions, or a control string."
+  (when-let ((name (ecl-mcp-risk--function-meant form)))
+    (let ((required (ecl-mcp-operator-required name))
+          (spread (member (ecl-mcp-operator-name operator)
+                          '("apply" "multiple-value-call")))
+          (direct (member (ecl-mcp-operator-name operator) '("funcall" "apply"))))
+      ;; Operators with keywords of their own pass on one or two arguments.
+      (when (and required
+                 (or spread (= required 0)
+                     (and (not (ecl-mcp-operator-required operator))
+                          (> (length arguments) required))))
+        (ecl-mcp-risk--note-computed form))
+      (when-let ((naming (ecl-mcp-operator-naming name)))
+        (ecl-mcp-risk--place-names arguments naming))
+      (ecl-mcp-risk--check-initargs name arguments spread)
+      (dolist (index (ecl-mcp-operator-control name))
+        (ecl-mcp-risk--control (if (and direct (nthcdr (if spread (1+ index) index)
+                                                       arguments))
+                                   (nth index arguments)
+                                 'atom)
+                               name)))))
+
 (defun ecl-mcp-risk--walk-call (operator arguments)
   "Note the operators in ARGUMENTS of a call of OPERATOR."
   (let ((called (ecl-mcp-operator-called operator)) (key nil))
     (when (and called (null (nthcdr called arguments)))
       (setq ecl-mcp-risk--loose t))
+    (when called
+      (ecl-mcp-risk--pass-on operator (nth called arguments)
+                             (nthcdr (1+ called) arguments)))
     (cl-loop for argument in arguments for index from 0
              do (ecl-mcp-risk--argument argument index key operator)
              (setq key argument))
+    (ecl-mcp-risk--check-initargs operator arguments)
     (dolist (index (ecl-mcp-operator-control operator))
-      (ecl-mcp-risk--control (nth index arguments) operator))
-    (when (member (ecl-mcp-operator-name operator)
-                  '("setf" "setq" "psetf" "psetq" "set"))
-      (ecl-mcp-risk--check-assigned arguments))))
+      (ecl-mcp-risk--control (nth index arguments) operator))))
 
 (defun ecl-mcp-risk--check-assigned (arguments)
   "Look whether ARGUMENTS of an assignment change what the next code means."
   (dolist (argument arguments)
-    (let ((name (if (eq (car-safe argument) 'quote) (cdr argument) argument)))
-      (when (and (stringp name)
-                 (member (ecl-mcp-operator-name name)
-                         '("*package*" "*readtable*" "*read-base*")))
-        (ecl-mcp-risk--note-opaque
-         (format "it sets %s, and so the meaning of what follows"
-                 (ecl-mcp-operator-name name)))))))
+    (pcase argument
+      ((pred stringp) (ecl-mcp-risk--check-meaning argument))
+      ;; The first name is the operator, or that of a binding.
+      (`(list . ,items)
+       (ecl-mcp-risk--check-assigned (if (stringp (car items)) (cdr items) items)))
+      (`(,(or 'backquote 'comma) . ,item)
+       (ecl-mcp-risk--check-assigned (list item))))))
 
 (defun ecl-mcp-risk--control (argument operator)
   "Note it if ARGUMENT, a control string for OPERATOR, is computed."
@@ -394,8 +541,11 @@ What it defines has its new meaning in the forms after it."
                      ("DEFUN" (ecl-mcp-risk--walk-defun arguments))
                      ("DEFMACRO" (setq ecl-mcp-risk--macros t)
                                  (ecl-mcp-risk--walk-defun arguments 'macro))
-                     (_ (ecl-mcp-risk--walk-structure (car arguments)
-                                                      (cdr arguments))))
+                     (_ (let ((names (ecl-mcp-risk--walk-structure
+                                      (car arguments) (cdr arguments))))
+                          (setq ecl-mcp-risk--settable
+                                (append names ecl-mcp-risk--settable))
+                          names)))
                    ecl-mcp-risk--global)))
     (_ (ecl-mcp-risk--walk form))))
 
@@ -424,16 +574,14 @@ What it defines has its new meaning in the forms after it."
    (lambda (part _)
      (pcase part
        ((pred stringp) (ecl-mcp-risk--watch part))
-       (`(text . ,text) (ecl-mcp-risk--walk-text text part))
-       (`(list ,(or "SATISFIES" "CL:SATISFIES") . ,names)
-        (mapc #'ecl-mcp-risk--called names))))
+       (`(text . ,text) (ecl-mcp-risk--walk-text text part))))
    ecl-mcp-risk--parents))
 
 (defun ecl-mcp-risk--walk-code (forms)
   "Note what FORMS, all of the code as it was read, can do."
   (dolist (form forms)
     (ecl-mcp-risk--index form nil nil))
-  (let ((ecl-mcp-risk--global nil))
+  (let ((ecl-mcp-risk--global nil) (ecl-mcp-risk--settable nil))
     (mapc #'ecl-mcp-risk--walk-top forms))
   (ecl-mcp-risk--walk-rest)
   (ecl-mcp-risk--walk-names))

@@ -32,6 +32,18 @@ const TOOL_NAME = /`([a-z]+-[a-z-]+)`/g;
 const toolRows = () => read('README.md').split('\n## Tools\n')[1]
     .split('\n## ')[0].match(/^\| (safe|cautious|dangerous) .*$/gm);
 
+// What PROGRAM, started without options, answers to METHOD.
+function answer(method) {
+    const request = { jsonrpc: '2.0', id: 1, method,
+        params: { _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+        } } };
+    const { stdout } = spawnSync(program,
+        { input: JSON.stringify(request) + '\n', encoding: 'utf8' });
+    return JSON.parse(stdout).result;
+}
+
 // The lines of TEXT that are prose: not code, tables, pictures or comments.
 function proseLines(text) {
     let inCode = false;
@@ -73,15 +85,17 @@ const tests = {
                 .map(name => `${name} is ${levels.get(name)}`));
         return faults.concat(levels.size > 40 ? [] : ['few tools were found']);
     },
+    'the README says which tools only --tools all has'() {
+        const first = new Set(answer('tools/list').tools.map(({ name }) => name));
+        return toolRows().flatMap(row => {
+            const more = row.includes('| with `--tools all` |');
+            return [...row.matchAll(TOOL_NAME)].map(([, name]) => name)
+                .filter(name => first.has(name) === more)
+                .map(name => `${name} is ${more ? 'always' : 'not always'} there`);
+        }).concat(first.size > 30 ? [] : ['few tools were found']);
+    },
     'docs/prompts.md has the prompts of the server'() {
-        const request = { jsonrpc: '2.0', id: 1, method: 'prompts/list',
-            params: { _meta: {
-                'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-                'io.modelcontextprotocol/clientCapabilities': {},
-            } } };
-        const { stdout } = spawnSync(program,
-            { input: JSON.stringify(request) + '\n', encoding: 'utf8' });
-        const rows = JSON.parse(stdout).result.prompts.map(prompt => {
+        const rows = answer('prompts/list').prompts.map(prompt => {
             const args = prompt.arguments.map(({ name, required }) =>
                 required ? `**\`${name}\`**` : `\`${name}\``).join(', ');
             return `| \`${prompt.name}\` | ${args} | ${prompt.description} |`;

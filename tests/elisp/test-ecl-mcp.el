@@ -154,35 +154,6 @@ same each time."
             (should (or (fboundp name) (custom-variable-p name))))))
       (should (> names 8)))))
 
-;; The README named keys of questions and reviews that nothing compared.
-(ert-deftest ecl-mcp-readme-keys-are-bound ()
-  "The keys in the README's table are bound where the README says."
-  (require 'ecl-mcp)
-  (with-temp-buffer
-    (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
-    (search-forward "\n| key | what it does |\n|---|---|\n")
-    (let ((rows 0))
-      (while (looking-at "| \\([^|]*\\) | \\(.*\\) |\n")
-        (cl-incf rows)
-        (let* ((next (match-end 0))
-               (what (match-string 2))
-               (keys (split-string (match-string 1) "[`]" t " *"))
-               (prefix (string-prefix-p "C-c m" (car keys)))
-               (maps (cond (prefix (list ecl-mcp-prefix-map))
-                           ((string-search "in a question" what)
-                            (list ecl-mcp-question-map))
-                           ((string-search "in a diff" what)
-                            (list ecl-mcp-review-mode-map))
-                           (t (list ecl-mcp-question-map
-                                    ecl-mcp-review-mode-map)))))
-          (goto-char next)
-          (dolist (key keys)
-            (dolist (map maps)
-              (let ((key (kbd (if prefix (substring key 5) key))))
-                (should (or (keymapp (lookup-key map key))
-                            (commandp (lookup-key map key)))))))))
-      (should (= rows 6)))))
-
 ;;;; The forms of the README for an init file
 
 (defun test-ecl-mcp--readme-forms ()

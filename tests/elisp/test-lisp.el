@@ -6,25 +6,52 @@
 (require 'support)
 (require 'ecl-mcp-client)
 
+(defmacro test-lisp--with-source (root source &rest body)
+  "Run BODY in SOURCE, a folder in the folder deep of the new folder ROOT.
+Folders above ROOT may hold anything and are not looked at."
+  (declare (indent 2))
+  `(ecl-mcp-test-with-folder ,root
+     (let* ((,root (file-name-as-directory (file-truename ,root)))
+            (,source (expand-file-name "deep/src/" ,root))
+            (default-directory ,source)
+            (locate-dominating-stop-dir-regexp
+             (concat "\\`" (regexp-quote (abbreviate-file-name
+                                          (file-name-directory
+                                           (directory-file-name ,root))))
+                     "\\'"))
+            (ecl-mcp-workspace nil)
+            (project-find-functions nil))
+       (make-directory ,source t)
+       ,@body)))
+
 (ert-deftest ecl-mcp-lisp-workspace-is-where-systems-are ()
-  (let* ((root (file-name-as-directory (make-temp-file "ecl-mcp-systems" t)))
-         (source (expand-file-name "deep/src/" root))
-         (ecl-mcp-workspace nil)
-         (project-find-functions nil))
-    (unwind-protect
-        (let ((default-directory source))
-          (make-directory source t)
-          (should (equal (ecl-mcp-lisp--workspace) (file-truename source)))
-          (write-region "" nil (expand-file-name "deep/keep.asd" root) nil 0)
-          (should (equal (ecl-mcp-lisp--workspace)
-                         (file-truename (expand-file-name "deep/" root))))
-          ;; not the home folder, below which all would be open to the Lisp
-          (with-environment-variables (("HOME" (expand-file-name "deep" root)))
-            (should (equal (ecl-mcp-lisp--workspace) (file-truename source))))
-          (let ((project-find-functions
-                 (list (lambda (_) (cons 'transient root)))))
-            (should (equal (ecl-mcp-lisp--workspace) (file-truename root)))))
-      (delete-directory root t))))
+  (test-lisp--with-source root source
+    (should (equal (ecl-mcp-lisp--workspace) source))
+    (write-region "" nil (expand-file-name "deep/keep.asd" root) nil 0)
+    (should (equal (ecl-mcp-lisp--workspace) (expand-file-name "deep/" root)))
+    (let ((project-find-functions
+           (list (lambda (_) (cons 'transient root)))))
+      (should (equal (ecl-mcp-lisp--workspace) root)))))
+
+(ert-deftest ecl-mcp-lisp-workspace-is-no-folder-of-others ()
+  "A folder where others may put systems, or with too much below, is none."
+  (test-lisp--with-source root source
+    (let ((deep (expand-file-name "deep/" root)))
+      (write-region "" nil (concat deep "keep.asd") nil 0)
+      (should (equal (ecl-mcp-lisp--workspace) deep))
+      (dolist (modes '(#o777 #o1777 #o757))
+        (set-file-modes deep modes)
+        (should (equal (ecl-mcp-lisp--workspace) source)))
+      (set-file-modes deep #o755)
+      ;; below these, all would be open to the Lisp
+      (dolist (home (list deep source))
+        (with-environment-variables (("HOME" home))
+          (should (equal (ecl-mcp-lisp--workspace) source))))
+      (dolist (temporary-file-directory (list deep source))
+        (should (equal (ecl-mcp-lisp--workspace) source)))
+      (cl-letf (((symbol-function 'user-uid) (lambda () 4711)))
+        (should (equal (ecl-mcp-lisp--workspace) source)))
+      (should (equal (ecl-mcp-lisp--workspace) deep)))))
 
 (ert-deftest ecl-mcp-lisp-supervisor-killed ()
   "When the supervisor dies, waiting calls are answered and it is restarted."

@@ -120,5 +120,59 @@ define-derived-mode\\) \\([^ \n]+\\)")))
         (should (equal "" (buffer-string)))
         (should (eq 0 status))))))
 
+;;;; The README
+
+(defconst test-manual-readme-keys
+  `(("`C-c m m`" "goes to the request that waits"
+     (ecl-mcp-prefix-map ("m" . ecl-mcp-review)))
+    ("`y` `n` `N`" "in a question: yes, no, no with a reason"
+     (ecl-mcp-question-map
+      ("y" . ecl-mcp-question-yes) ("n" . ecl-mcp-question-no)
+      ("N" . ecl-mcp-question-because)))
+    ("`a` `r` `e` `s`"
+     ,(concat "in a diff: accept, reject, edit, split a hunk; `C-c C-c` applies "
+              "what you decided")
+     (ecl-mcp-review-mode-map
+      ("a" . ecl-mcp-review-accept) ("r" . ecl-mcp-review-reject)
+      ("e" . ecl-mcp-review-edit-hunk) ("s" . ecl-mcp-review-split)
+      ("C-c C-c" . ecl-mcp-review-submit)))
+    ("`!` `*` `D` `S`"
+     "for the rest of the session, always, never, stop the agent's run"
+     (ecl-mcp-question-map
+      ("!" . ecl-mcp-question-session) ("*" . ecl-mcp-question-always)
+      ("D" . ecl-mcp-question-never) ("S" . ecl-mcp-question-stop))
+     (ecl-mcp-review-mode-map
+      ("!" . ecl-mcp-review-grant) ("*" . ecl-mcp-review-always)
+      ("D" . ecl-mcp-review-never) ("S" . ecl-mcp-review-stop)))
+    ("`C-c m e`"
+     ,(concat "opens the newest error in the debugger: restarts, stack frames, "
+              "variables")
+     (ecl-mcp-prefix-map ("e" . ecl-mcp-debug)))
+    ("`C-c m`"
+     "all other commands: REPL, log, permissions, undo, interrupt, restart, …"
+     (ecl-mcp-prefix-map
+      ("z" . ecl-mcp-repl) ("l" . ecl-mcp-log) ("p" . ecl-mcp-permissions)
+      ("u" . ecl-mcp-undo-edits) ("i" . ecl-mcp-interrupt)
+      ("R" . ecl-mcp-restart-lisp))))
+  "Rows of the README's table of keys, each with the commands that it means.
+A row is (KEYS MEANING (KEYMAP (KEY . COMMAND)…)…).")
+
+(ert-deftest ecl-mcp-readme-keys-are-bound ()
+  "The keys in the README's table run the commands that it means."
+  (require 'ecl-mcp)
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
+    (search-forward "\n| key | what it does |\n|---|---|\n")
+    (let ((rows nil))
+      (while (looking-at "| \\([^|]*\\) | \\(.*\\) |\n")
+        (push (list (match-string 1) (match-string 2)) rows)
+        (goto-char (match-end 0)))
+      (should (equal (nreverse rows)
+                     (mapcar (lambda (row) (seq-take row 2)) test-manual-readme-keys)))))
+  (pcase-dolist (`(,_ ,_ . ,maps) test-manual-readme-keys)
+    (pcase-dolist (`(,map . ,keys) maps)
+      (pcase-dolist (`(,key . ,command) keys)
+        (should (eq (lookup-key (symbol-value map) (kbd key)) command))))))
+
 (provide 'test-manual)
 ;;; test-manual.el ends here

@@ -41,17 +41,181 @@ The classes `pure' and `defines' are ignored unless CLASSES has them."
   (dolist (code '("(loop for x in y by 'wipe collect x)"
                   "(loop for x on y by (quote wipe) collect x)"
                   "(loop for x in y :by 'wipe collect x)"
+                  "(loop for x on y cl-user::by 'wipe collect x)"
+                  "(loop for x on y cl-user::|BY| 'wipe collect x)"
+                  "(loop for x on y |BY| (quote wipe) collect x)"
                   "(loop for i from 0 by 'wipe)"))
     (should (assq 'unknown (ecl-mcp-risk-operators (ecl-mcp-risk-of code)))))
   (test-risk "(loop for x in y by f collect x)" '(unknown "(computed)"))
   (test-risk "(loop for x in y by (f) collect x)" '(unknown "(computed)" "f"))
+  (dolist (word '("cl-user::in" "any::on" "keyword:in" "ext::|ON|"))
+    (test-risk (format "(loop for x %s y by f collect x)" word)
+               '(unknown "(computed)")))
   (test-risk "(loop for x in y by #'cddr for i from 0 by 2 collect i)")
   (test-risk "(loop for i from 0 below 3 by n collect i)"))
 
 (ert-deftest ecl-mcp-risk-functions-that-call ()
   "What is given to them is called, whatever calls them."
   (test-risk "(mapcar #'funcall x)" '(unknown "(computed)"))
-  (test-risk "(sort x 'apply)" '(unknown "(computed)")))
+  (test-risk "(sort x 'apply)" '(unknown "(computed)"))
+  (dolist (code '("(mapcar (function funcall) x)" "(mapcar (cl::function funcall) x)"
+                  "(sort x (quote apply))" "(sort x (common-lisp:quote apply))"
+                  "(remove-if (complement #'funcall) x)"
+                  "(remove-if (complement (complement (quote funcall))) x)"
+                  "(mapcar #'mapcar fs xs)" "(mapcar #'some ps xs)"
+                  "(mapcar 'reduce fs xs)" "(reduce #'remove-if x)"
+                  "(remove 1 x :test #'every)"))
+    (ert-info (code)
+      (test-risk code '(unknown "(computed)"))))
+  (test-risk "(mapcar #'coerce x y)")
+  (test-risk "(remove-if (complement #'evenp) x)"))
+
+(ert-deftest ecl-mcp-risk-functions-with-keywords ()
+  "A function that is passed to a call may be given keywords with functions."
+  (dolist (code '("(apply #'find '(1 (1) :test wipe))"
+                  "(apply (complement #'find) '(1 (1) :test wipe))"
+                  "(multiple-value-call #'find (values-list '(1 (1) :test wipe)))"
+                  "(mapcar #'find '(1) '((1)) '(:test) '(wipe))"
+                  "(map 'list (function member) '(1) '((1)) '(:key) '(wipe))"
+                  "(funcall #'find 1 x (car '(:test)) (car '(wipe)))"))
+    (ert-info (code)
+      (let ((names (ecl-mcp-risk-names (ecl-mcp-risk-of code))))
+        (should (member "wipe" names))
+        (should (member "(computed)" names)))))
+  (dolist (code '("(mapcar #'member x y)" "(reduce #'union x :key #'car)"
+                  "(funcall #'find 1 x)" "(apply #'append x)"))
+    (ert-info (code)
+      (test-risk code))))
+
+(ert-deftest ecl-mcp-risk-functions-with-control-strings ()
+  "A control string may be computed also where `format' is passed to a call."
+  (dolist (code '("(funcall #'format nil x)" "(apply #'format nil x)"
+                  "(apply (quote format) nil (list x))" "(apply 'error x)"
+                  "(mapcar #'format x y)" "(funcall (complement #'error) x)"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  (dolist (code '("(apply #'format nil \"~a\" x)" "(funcall 'format t \"~a\" 1)"
+                  "(apply #'error 'problem x)"))
+    (ert-info (code)
+      (should-not (ecl-mcp-risk-opaque (ecl-mcp-risk-of code))))))
+
+(ert-deftest ecl-mcp-risk-words-of-loops-as-forms ()
+  "After some words of a loop, another word is a form."
+  (dolist (code '("(loop cl-user::do for (wipe))" "(loop |DO| for (wipe))"
+                  "(loop do using (wipe a))" "(loop do of-type (wipe))"
+                  "(loop keyword:finally with (wipe))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code))))))
+  (test-risk "(loop for k of-type (integer 0) being the hash-keys of (car x)
+using (hash-value v) for (a b) in y collect k)"))
+
+(ert-deftest ecl-mcp-risk-keywords-in-every-form ()
+  "A keyword is one however it is written; an escaped colon makes none."
+  (dolist (code '("(restart-case (f) (r () keyword:interactive wipe 1))"
+                  "(restart-case (f) (r () keyword::|REPORT| wipe 1))"
+                  "(find 1 x ::test (car '(wipe)))"
+                  "(let ((|:A| :test)) (find 1 x |:A| (car '(wipe))))"
+                  "(let ((\\:a :test)) (find 1 x \\:a (car '(wipe))))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code))))))
+  (test-risk "(|CL:CAR| 1)" '(unknown "|cl:car|"))
+  (dolist (code '("(error 'simple-error keyword:format-control (f))"
+                  "(error 'simple-error ':format-control (f))"
+                  "(make-condition 'simple-error (car '(:format-control)) (f))"
+                  "(funcall #'make-condition 'simple-error ':format-control (f))"
+                  "(apply #'make-condition 'simple-error (f))"
+                  "(make-instance 'standard-method ':function (f))"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  (dolist (code '("(error 'problem :a 1)" "(error \"~a ~a\" x y)"
+                  "(apply #'make-instance 'c x)" "(make-instance 'c :a (f))"))
+    (ert-info (code)
+      (should-not (ecl-mcp-risk-opaque (ecl-mcp-risk-of code))))))
+
+(ert-deftest ecl-mcp-risk-names-not-defined ()
+  "A name that only seems to be defined is a call of another function."
+  (dolist (code '("(defstruct (wipe (:constructor nil)) a) (make-wipe)"
+                  "(defstruct (wipe (:constructor new)) a) (make-wipe)"
+                  "(defstruct (wipe (keyword:copier nil)) a) (copy-wipe 1)"
+                  "(defstruct (wipe (:predicate nil)) a) (wipe-p 1)"
+                  "(defstruct (wipe (:type list)) a) (wipe-p 1)"
+                  "(defstruct (wipe (:conc-name nil)) a) (wipe-a 1)"
+                  "(defstruct (wipe :conc-name) a) (wipe-a 1)"
+                  "(flet ((wipe () 1)) (cl-user::wipe))"
+                  "(defun wipe () 1) (cl-user::wipe)"
+                  "(defun wipe () 1) (in-package :b) (wipe)"
+                  "(defun wipe () 1) (unintern 'wipe) (use-package :b) (wipe)"
+                  "(defun wipe () 1) (when x (in-package :b)) (wipe)"
+                  "(flet ((wipe () 1)) (defstruct (s (:print-function wipe)) a))"
+                  "(flet ((wipe () 1)) (define-condition c () () (:report wipe)))"
+                  "(flet ((wipe () 1)) (defclass c () () (:metaclass wipe)))"
+                  "(flet ((wipe () 1)) (load-time-value (wipe)))"
+                  "(defun wipe () 1) (list (load-time-value (wipe)))"
+                  "(flet ((wipe () 1)) (define-symbol-macro s (wipe)))"
+                  "(flet ((wipe () 1)) (setf (wipe) 1))"
+                  "(flet ((wipe () 1)) (setf x 1 (values x (wipe)) 1))"
+                  "(flet ((wipe () 1)) (push 1 (getf (wipe) :a)))"
+                  "(defun wipe () 1) (incf (cl:the integer (wipe)))"
+                  "(flet ((wipe () 1)) (defgeneric f () (:method-combination wipe)))"))
+    (ert-info (code)
+      (should (string-match-p "wipe"
+                              (format "%s" (alist-get 'unknown
+                                                      (ecl-mcp-risk-operators
+                                                       (ecl-mcp-risk-of code))))))))
+  (test-risk "(defstruct wipe a) (wipe-p (copy-wipe (make-wipe))) (wipe-a x)")
+  (test-risk "(defstruct wipe a) (setf (wipe-a x) (wipe-a y)) (incf (wipe-a x))")
+  (test-risk "(flet ((wipe () 1)) (setf x (wipe)))")
+  (should (ecl-mcp-risk-opaque
+           (ecl-mcp-risk-of "#+(or) (defun wipe () 1) (wipe)"))))
+
+(ert-deftest ecl-mcp-risk-places-of-names-that-are-passed ()
+  "What `make-instance' makes is in the place also where it is passed."
+  (dolist (code '("(funcall #'make-instance 'c)" "(apply 'make-instance '(c))"
+                  "(mapcar (function make-instance) '(c))"))
+    (ert-info (code)
+      (should (cl-some (lambda (place) (string-prefix-p "'c in " place))
+                       (ecl-mcp-risk-places (ecl-mcp-risk-of code)))))))
+
+(ert-deftest ecl-mcp-risk-quoted-lambdas ()
+  "A quoted list of a lambda is a function for ECL."
+  (dolist (code '("(funcall '(lambda () (wipe)))"
+                  "(handler-bind ((error '(lambda (c) (wipe)))) (f))"
+                  "(defstruct (s (:print-function '(lambda (a b c) (wipe)))) a)"
+                  "(define-condition c () () (:report (quote (lambda (c) (wipe)))))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code)))))))
+
+(ert-deftest ecl-mcp-risk-types-that-call ()
+  "However it is written, a type with `satisfies' hides no function."
+  (dolist (code '("(declaim (type (cl-user::satisfies wipe) x))"
+                  "(lambda (x) (declare (type (common-lisp:satisfies wipe) x)) x)"
+                  "(typep x '(and list (cl::satisfies wipe)))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code))))))
+  (dolist (code '("(typep 1 (cons (car '(satisfies)) '(wipe)))"
+                  "(typep 1 (cons (car '(satisfies evenp)) '(wipe)))"
+                  "(typep 1 (cons (car (quote (satisfies evenp))) (quote (wipe))))"
+                  "(typep 1 (append '(satisfies) '(wipe)))"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  (should-not (ecl-mcp-risk-opaque
+               (test-risk "(typep x '(and integer (satisfies evenp)))"))))
+
+(ert-deftest ecl-mcp-risk-assignments-that-change-meanings ()
+  "No way of setting the package or the readtable is harmless."
+  (dolist (code '("(setq *package* x)" "(rotatef *package* x)"
+                  "(multiple-value-setq (*readtable* x) y)"
+                  "(multiple-value-setq (x cl:*package*) y)"
+                  "(setf (values x *package*) y)" "(push x *readtable*)"
+                  "(setf (symbol-value '*package*) x)"
+                  "(set (car '(*package*)) x)" "(mapc #'set '(*readtable*) x)"
+                  "(funcall #'(setf symbol-value) x (quote *package*))"
+                  "(symbol-macrolet ((p *package*)) (setq p x))"
+                  "(setf (readtable-case *readtable*) :invert)" "(incf *read-base*)"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  (should-not (ecl-mcp-risk-opaque
+               (ecl-mcp-risk-of "(setf x (let ((*package* y)) (princ 1)))"))))
 
 (ert-deftest ecl-mcp-risk-worst-first ()
   (should (equal (mapcar #'car (ecl-mcp-risk-operators
