@@ -334,9 +334,10 @@ static void expand_all(struct search *search, const char *folder,
    info/attributes, could come there. */
 static void list_modules(struct search *search, const char *modules)
 {
-    struct submodules found = {.partial = false};
+    struct submodules found = {.left = search->left};
 
-    submodules_find(search->workspace, modules, &search->left, &found);
+    submodules_find(search->workspace, modules, &found);
+    search->left = found.left;
     search->covers->partial = search->covers->partial || found.partial;
     // names come later, and stars last: code could use the room up
     for (size_t i = 0; i < found.repositories.n && !is_full(search); i++) {

@@ -12,7 +12,6 @@
 
 struct walk {
     int workspace;
-    size_t *left;
     size_t start; /* length of the path that was given */
     struct submodules *found;
     struct paths inner; /* repositories, and other folders in them */
@@ -90,38 +89,36 @@ static void list(struct walk *walk, const char *path, bool named)
     bool deep = is_deep(walk, path);
     const struct dirent *entry;
     char inner[SANDBOX_PATH];
+    bool fits;
 
     while (folder && (entry = entries_next(folder))) {
         const char *name = entry->d_name;
 
-        if (*walk->left == 0) {
+        if (walk->found->left == 0) {
             walk->found->partial = true;
             break;
         }
-        --*walk->left;
+        walk->found->left--;
         if (!entries_is_folder(folder, entry) ||
             (repository && strcmp(name, SUBMODULES) == 0))
             continue;
-        if (!join(path, name, inner))
-            walk->found->partial = true;
-        else if (repository && is_own(name) && !is_repository(walk, inner))
+        fits = join(path, name, inner);
+        if (fits && repository && is_own(name) && !is_repository(walk, inner))
             continue;
-        else if (deep)
-            walk->found->partial = true;
-        else
+        if (fits && !deep)
             note(walk, inner, named);
+        else
+            walk->found->partial = true;
     }
     if (folder)
         (void)closedir(folder); // was only read
 }
 
-void submodules_find(int workspace, const char *modules, size_t *left,
+void submodules_find(int workspace, const char *modules,
                      struct submodules *found)
 {
-    struct walk walk = {.workspace = workspace,
-                        .left = left,
-                        .start = strlen(modules),
-                        .found = found};
+    struct walk walk = {
+        .workspace = workspace, .start = strlen(modules), .found = found};
     DIR *folder = entries_open(workspace, modules);
     size_t names = 0;
     size_t inner = 0;

@@ -19,13 +19,14 @@
 struct submodules {
     struct paths repositories; /* what git may take for the folder of one */
     struct paths names;        /* other folders in which some are or may come */
+    size_t left;               /* entries that may still be read */
     bool partial;              /* there may be more */
 };
 
-/* Finds those in MODULES, a path below WORKSPACE; *LEFT counts the entries that
-   may still be read. Code can fill these folders: what it puts into those of
-   repositories is read last. */
-void submodules_find(int workspace, const char *modules, size_t *left,
+/* Finds those in MODULES, a path below WORKSPACE, while FOUND has entries left.
+   Code can fill these folders: what it puts into those of repositories is read
+   last. */
+void submodules_find(int workspace, const char *modules,
                      struct submodules *found);
 
 void submodules_release(struct submodules *found);
