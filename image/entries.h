@@ -4,50 +4,19 @@
 #define IMAGE_ENTRIES_H
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Opens folder PATH of WORKSPACE for reading; NULL: there is none. Links are
    not followed at the end of PATH: those before lead to places that cannot be
    covered, either. */
-static inline DIR *entries_open(int workspace, const char *path)
-{
-    int fd = openat(workspace, path[0] != '\0' ? path : ".",
-                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (!folder && fd >= 0)
-        (void)close(fd); // nothing in it is found
-    return folder;
-}
+DIR *entries_open(int workspace, const char *path);
 
 /* The next entry that is neither the folder itself nor its parent; NULL: there
    is none. */
-static inline const struct dirent *entries_next(DIR *folder)
-{
-    const struct dirent *entry;
-
-    do
-        entry = readdir(folder);
-    while (entry && (strcmp(entry->d_name, ".") == 0 ||
-                     strcmp(entry->d_name, "..") == 0));
-    return entry;
-}
+const struct dirent *entries_next(DIR *folder);
 
 /* Whether ENTRY of FOLDER is a folder: some file systems do not tell at once.
  */
-static inline bool entries_is_folder(DIR *folder, const struct dirent *entry)
-{
-    struct stat status;
-
-    if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR;
-    return fstatat(dirfd(folder), entry->d_name, &status,
-                   AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(status.st_mode);
-}
+bool entries_is_folder(DIR *folder, const struct dirent *entry);
 
 #endif

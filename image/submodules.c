@@ -5,7 +5,10 @@
    are searched. */
 #include "image/submodules.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "image/entries.h"
 #include "image/sandbox.h"
