@@ -2,7 +2,6 @@
 /* covers.c: see covers.h. */
 #include "image/covers.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +12,10 @@
 
 #include "base/glob.h"
 #include "base/limits.h"
+#include "image/entries.h"
 #include "image/folders.h"
 #include "image/listing.h"
+#include "image/submodules.h"
 
 #define GIT ".git"
 
@@ -71,12 +72,6 @@ static const char *const of_git[] = {
     NULL,
 };
 
-/* Where git keeps the folders of submodules, whose names may have slashes. */
-#define MODULES "modules"
-
-/* Folders in each other that are looked at there. */
-#define MODULES_DEPTH 12
-
 /* From the folder of the image program, as it was built or installed. */
 static const char *const of_program[] = {
     "ecl-mcp-image",
@@ -99,20 +94,6 @@ static bool join(const char *folder, const char *name, char out[SANDBOX_PATH])
     return n > 0 && n < SANDBOX_PATH;
 }
 
-/* Opens folder PATH of WORKSPACE for reading; NULL: there is none. Links are
-   not followed at the end of PATH: those before lead to places that cannot be
-   covered, either. */
-static DIR *open_folder(int workspace, const char *path)
-{
-    int fd = openat(workspace, path[0] != '\0' ? path : ".",
-                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (!folder && fd >= 0)
-        (void)close(fd); // nothing in it is found
-    return folder;
-}
-
 /* Folder PATH and those on the way to it are to keep their names. */
 static void fix(const char *path, struct covers *covers)
 {
@@ -133,19 +114,17 @@ static void fix(const char *path, struct covers *covers)
 /* --- The roots ---------------------------------------------------------- */
 
 /* Notes whether folder PATH is a repository, and the folders in it. LEFT counts
-   the entries that may still be looked at. */
+   the entries that may still be searched. */
 static void look(int workspace, const char *path, struct paths *folders,
                  size_t *left, struct covers *covers)
 {
-    DIR *folder = open_folder(workspace, path);
+    DIR *folder = entries_open(workspace, path);
     const struct dirent *entry;
     char inner[SANDBOX_PATH];
 
-    while (folder && (entry = readdir(folder))) {
+    while (folder && (entry = entries_next(folder))) {
         const char *name = entry->d_name;
 
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-            continue;
         if (*left == 0) {
             covers->cut = "entries (LIMIT_COVERED_ENTRIES)";
             break;
@@ -156,7 +135,7 @@ static void look(int workspace, const char *path, struct paths *folders,
                 paths_add(&covers->roots, path);
             else if (!paths_has(&covers->roots, path))
                 covers->cut = "repositories (LIMIT_COVERED_ROOTS)";
-        } else if (entry->d_type == DT_DIR && name[0] != '.' &&
+        } else if (name[0] != '.' && entries_is_folder(folder, entry) &&
                    join(path, name, inner)) {
             if (folders->n < LIMIT_COVERED_FOLDERS)
                 paths_append(folders, inner);
@@ -225,7 +204,7 @@ static void close_path(const char *path, struct covers *covers)
 struct search {
     int workspace;
     struct covers *covers;
-    size_t left;        /* entries of folders that may still be looked at */
+    size_t left;        /* entries of folders that may still be searched */
     const char *listed; /* the folder that LISTING has, or NULL */
     struct listing listing;
     bool again; /* a pattern with a star may fit what is listed */
@@ -279,15 +258,11 @@ static bool is_full(struct search *search)
     return full;
 }
 
-/* The next entry of FOLDER that may be looked at; NULL: there is none. */
+/* The next entry of FOLDER that may be searched; NULL: there is none. */
 static const struct dirent *next_entry(struct search *search, DIR *folder)
 {
-    const struct dirent *entry;
+    const struct dirent *entry = entries_next(folder);
 
-    do
-        entry = readdir(folder);
-    while (entry && (strcmp(entry->d_name, ".") == 0 ||
-                     strcmp(entry->d_name, "..") == 0));
     if (!entry)
         return NULL;
     if (search->left == 0) {
@@ -336,7 +311,7 @@ static void expand(struct search *search, const char *folder,
         found(search, folder, name, pattern + n);
         return;
     }
-    entries = open_folder(search->workspace, folder);
+    entries = entries_open(search->workspace, folder);
     while (entries && (entry = next_entry(search, entries)))
         if (glob_matches(str_from(name), str_from(entry->d_name)))
             found(search, folder, entry->d_name, pattern + n);
@@ -354,39 +329,26 @@ static void expand_all(struct search *search, const char *folder,
             expand(search, folder, list[i]);
 }
 
-/* Whether a folder NAME of a repository has nothing that git obeys in it, but
-   very much else. */
-static bool is_store(const char *name)
+/* Lists what git obeys in the submodules of folder MODULES. Even where nothing
+   is closed, folders keep their names and are watched if submodules, or
+   info/attributes, could come there. */
+static void list_modules(struct search *search, const char *modules)
 {
-    static const char *const names[] = {"objects", "refs", "logs", "lfs",
-                                        "hooks"};
+    struct submodules found = {.left = search->left};
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Lists what git obeys in the folders of PATH and below: submodules have theirs
-   there, and submodules of those. */
-static void list_modules(struct search *search, const char *path,
-                         unsigned depth)
-{
-    char inner[SANDBOX_PATH];
-    DIR *folder = open_folder(search->workspace, path);
-    const struct dirent *entry;
-
-    if (folder)
-        paths_add(&search->covers->fixed, path);
-    while (folder && !is_full(search) && (entry = next_entry(search, folder)))
-        if (entry->d_type == DT_DIR && !is_store(entry->d_name) &&
-            join(path, entry->d_name, inner)) {
-            expand_all(search, inner, of_git, false);
-            if (depth > 0)
-                list_modules(search, inner, depth - 1);
-        }
-    if (folder)
-        (void)closedir(folder); // was only read
+    submodules_find(search->workspace, modules, &found);
+    search->left = found.left;
+    search->covers->partial = search->covers->partial || found.partial;
+    // names come later, and stars last: code could use the room up
+    for (size_t i = 0; i < found.repositories.n && !is_full(search); i++) {
+        fix(found.repositories.list[i], search->covers);
+        expand_all(search, found.repositories.list[i], of_git, false);
+    }
+    for (size_t i = 0; i < found.names.n && !is_full(search); i++)
+        paths_add(&search->covers->fixed, found.names.list[i]);
+    for (size_t i = 0; i < found.repositories.n && !is_full(search); i++)
+        expand_all(search, found.repositories.list[i], of_git, true);
+    submodules_release(&found);
 }
 
 /* Opens the folder that file GIT of FOLDER names; -1: none. */
@@ -415,7 +377,7 @@ static int open_named(int folder)
    ROOT, a link or a file, leads; false: elsewhere. */
 static bool follow(int workspace, const char *root, char out[SANDBOX_PATH])
 {
-    DIR *folder = open_folder(workspace, root);
+    DIR *folder = entries_open(workspace, root);
     int fd = folder
                  ? openat(dirfd(folder), GIT, O_PATH | O_DIRECTORY | O_CLOEXEC)
                  : -1;
@@ -477,10 +439,10 @@ static void list_git(struct search *search, const char *root, bool stars)
         fix(git, search->covers);
     }
     note_stars(search, git, of_git);
-    search->again = search->again || may_be(search, git, MODULES);
+    search->again = search->again || may_be(search, git, SUBMODULES);
     expand_all(search, git, of_git, stars);
-    if (stars && join(git, MODULES, modules))
-        list_modules(search, modules, MODULES_DEPTH);
+    if (stars && join(git, SUBMODULES, modules))
+        list_modules(search, modules);
     search->listed = NULL; // its name ends here
 }
 

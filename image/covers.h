@@ -21,11 +21,11 @@ struct covers {
     const char *cut;     /* the limit by which repositories may be missing, as a
                             message has it; NULL: they are not */
     bool partial;        /* the last list lacks some that patterns with stars
-                            fit, or submodules have, or is full */
+                            fit, or submodules, or is full */
 };
 
 /* Finds the repositories of the workspace WORKSPACE, a descriptor. Few folders
-   are looked at (LIMIT_COVERED_FOLDERS, LIMIT_COVERED_ENTRIES), those near it
+   are searched (LIMIT_COVERED_FOLDERS, LIMIT_COVERED_ENTRIES), those near it
    first, and few repositories kept (LIMIT_COVERED_ROOTS). */
 void covers_find_roots(int workspace, struct covers *covers);
 

@@ -107,16 +107,17 @@ void protected_open(struct protected *protected, const struct sandbox *sandbox,
                  protected->covers.cut);
     protected->covers.repository = true;
     look(protected, sandbox, &protected->known);
-    protected->partial = protected->covers.partial;
-    if (protected->partial)
-        log_line(log, LOG_INFO,
-                 "sandbox: the workspace has more entries or settings than are "
-                 "looked at: evaluated code can change some of those whose "
-                 "names have stars, or that submodules have");
+    // code of an earlier server may have filled the workspace for this one: the
+    // first answer tells that, too, as most users read no logs
+    if (protected->covers.partial)
+        log_line(log, LOG_WARN,
+                 "sandbox: the workspace has more entries than are searched: "
+                 "evaluated code can change some files, such as "
+                 "*.code-workspace, and settings of submodules");
 }
 
-/* Appends that from now on some files are not looked at. False: it is known, or
-   not so. */
+/* Appends that from now on some files are not searched. False: it was told, or
+   is not so. */
 static bool tell_partial(struct protected *protected, struct buf *out)
 {
     bool before = protected->partial;
@@ -125,10 +126,10 @@ static bool tell_partial(struct protected *protected, struct buf *out)
     if (before || !protected->partial)
         return false;
     buf_str(out,
-            STR("\nThe workspace has more entries or settings now than are "
-                "looked at: of new ones whose names have stars, such as "
-                "*.code-workspace, and of those of submodules, some are "
-                "neither told nor covered. Tell the user."));
+            STR("\nThe workspace now has more entries than are searched. Some "
+                "new files, such as *.code-workspace, and settings of "
+                "submodules may be neither reported nor protected. Tell the "
+                "user."));
     return true;
 }
 

@@ -20,7 +20,7 @@ struct protected
     struct covers covers;
     struct paths known; /* what there was, with its inode */
     uint64_t stamp;     /* of the folders then; 0: it tells nothing */
-    bool partial;       /* some of it was not looked at */
+    bool partial;       /* it was told that not all of it is searched */
     bool open;
 };
 

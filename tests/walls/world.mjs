@@ -38,7 +38,9 @@ export class World {
             'hooks/doomed-sys', 'objects/none', 'refs/none',
             'worktrees/w/commondir', 'worktrees/w/gitdir',
             'modules/m/hooks/pre-commit', 'modules/a/b/c/hooks/pre-commit',
-            'modules/a/b/c/modules/d/e/config', 'modules/a/b/c/config'])
+            'modules/a/b/c/modules/d/e/config', 'modules/a/b/c/config',
+            'modules/hooks/config', 'modules/hooks/hooks/pre-commit',
+            'modules/libs/logs/config', 'modules/m/refs/heads/main'])
             this.#write(`ws/.git/${name}`);
         for (const name of ['.mcp.json', '.claude/settings.json',
             '.vscode/tasks.json'])
