@@ -148,12 +148,13 @@ define-derived-mode\\) \\([^ \n]+\\)")))
      ,(concat "opens the newest error in the debugger: restarts, stack frames, "
               "variables")
      (ecl-mcp-prefix-map ("e" . ecl-mcp-debug)))
-    ("`C-c m`"
-     "all other commands: REPL, log, permissions, undo, interrupt, restart, …"
+    ("`C-c m u` `C-c C-z`" "undoes an agent's edits; goes to the REPL"
+     (ecl-mcp-prefix-map ("u" . ecl-mcp-undo-edits))
+     (ecl-mcp-mode-map ("C-c C-z" . ecl-mcp-repl)))
+    ("`C-c m`" "all other commands: log, permissions, interrupt, restart, …"
      (ecl-mcp-prefix-map
-      ("z" . ecl-mcp-repl) ("l" . ecl-mcp-log) ("p" . ecl-mcp-permissions)
-      ("u" . ecl-mcp-undo-edits) ("i" . ecl-mcp-interrupt)
-      ("R" . ecl-mcp-restart-lisp))))
+      ("l" . ecl-mcp-log) ("p" . ecl-mcp-permissions)
+      ("i" . ecl-mcp-interrupt) ("R" . ecl-mcp-restart-lisp))))
   "Rows of the README's table of keys, each with the commands that it means.
 A row is (KEYS MEANING (KEYMAP (KEY . COMMAND)…)…).")
 
