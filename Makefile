@@ -282,7 +282,7 @@ IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server asan-native) \
   $(if $(wildcard tests/clients/run.mjs),clients conformance agents) \
-  $(if $(wildcard tests/hostile/run.mjs),hostile) \
+  $(if $(wildcard tests/hostile/run.mjs),hostile attacks) \
   $(if $(wildcard tests/shared/run.mjs),shared asan-shared) \
   $(if $(wildcard tests/walls/run.mjs),walls) \
   $(if $(wildcard tests/lisp/*.lisp),lisp lisp-native) \
@@ -432,7 +432,10 @@ check-asan-shared: asan-tests
 	  --program $(CURDIR)/build/asan/ecl-mcp
 
 check-hostile: all ## evaluations that broke other servers
-	$(suite) hostile node tests/hostile/run.mjs
+	$(suite) hostile node tests/hostile/run.mjs --part evaluations
+
+check-attacks: all ## attacks on its own process, and kills in the middle of calls
+	$(suite) attacks node tests/hostile/run.mjs --part attacks
 
 ATTEMPT := $(BUILD)/attempt
 WITHOUT := $(BUILD)/without

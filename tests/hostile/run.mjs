@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs [--program COMMAND] [--jobs N] [NAME…]: plays evaluations that have
+// run.mjs [--program COMMAND] [--jobs N] [--part PART] [NAME…]: plays evaluations that have
 // ended, blocked or confused Lisp servers, one after the other on a few
 // long-lived processes. The *.mcp files hold them, each under a heading;
 // tests/server/README.md explains the notation; attacks.mjs has more, each for a
@@ -8,7 +8,8 @@
 // must still work, and a vector of a million elements must be whole, even when
 // the image died and continued from a checkpoint; the other session and the log
 // of calls must be whole (whole.mjs), and at the end no process or temporary file
-// may be left. once.mjs kills processes in the middle of calls. The last line is
+// may be left. once.mjs kills processes in the middle of calls. PART is evaluations
+// (the *.mcp files) or attacks (the rest); without it, both. The last line is
 // "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
@@ -43,7 +44,8 @@ const LATE = 15; // seconds after its limit in which a stopped evaluation is ans
 
 const { values: options, positionals } = parseArgs({
     allowPositionals: true,
-    options: { program: { type: 'string' }, jobs: { type: 'string' } },
+    options: { program: { type: 'string' }, jobs: { type: 'string' },
+        part: { type: 'string', default: '' } },
 });
 
 // Most entries wait more than they compute.
@@ -52,6 +54,10 @@ const PROCESSES = Number(options.jobs ?? 3);
 // [{name, steps}] from the headings of all files.
 function entries() {
     const all = [];
+    const attacks = ATTACKS.map(attack => ({ file: 'attacks.mjs',
+        name: attack.name, steps: [], attack }));
+    if (options.part === 'attacks')
+        return attacks;
     for (const file of fs.readdirSync(HERE).filter(n => n.endsWith('.mcp')))
         for (const step of parseTranscript(
             fs.readFileSync(path.join(HERE, file), 'utf8')))
@@ -59,8 +65,7 @@ function entries() {
                 all.push({ file, name: step.rest, steps: [] });
             else
                 all.at(-1).steps.push(step);
-    return [...all, ...ATTACKS.map(attack => ({ file: 'attacks.mjs',
-        name: attack.name, steps: [], attack }))];
+    return options.part === 'evaluations' ? all : [...all, ...attacks];
 }
 
 const scratch = scratchFolder('ecl-mcp-hostile');
@@ -203,7 +208,7 @@ async function work(_, number) {
 }
 
 results.push(await control(newPlayer('control'), play, DEFINE, CHECK));
-if (!positionals.length || positionals.includes('once'))
+if (positionals.length ? positionals.includes('once') : options.part !== 'evaluations')
     results.push(await once(newPlayer('once')));
 await Promise.all(Array.from({ length: PROCESSES }, work));
 const failed = results.filter(ok => !ok).length;
