@@ -58,6 +58,7 @@ const DESCRIPTORS = [
     stream('the socket has little room', '(list (option 200 7 1) (option 200 8 1) ' +
         '(make-string 2000000 :initial-element #\\x))'),
     stream('the socket hands over no descriptors', '(option 200 83 0)'),
+    stream('the socket tells who sends', '(option 200 16 1)', { told: is(0), next: WELL }),
     stream('standard output does not wait', '(progn (f "fcntl" :int :int 1 :int 4 ' +
         ':int 2048) (dotimes (i 30000) (print i)))'),
     stream('standard output has packets', '(progn (f "fcntl" :int :int 1 :int 4 ' +
