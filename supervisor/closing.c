@@ -6,12 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "image/linux.h"
 
 /* The end of the pipe into which the loop writes; -1: there is no thread. */
 static int queue = -1;
@@ -33,28 +34,10 @@ static void *run(void *context)
     return NULL;
 }
 
-/* A thread that reads from END. It takes no signals: they belong to the loop.
- */
-static bool start_thread(int end)
-{
-    pthread_t thread;
-    sigset_t all;
-    sigset_t before;
-    bool made;
-
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    made = pthread_create(&thread, NULL, run, (void *)(intptr_t)end) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (made)
-        (void)pthread_detach(thread);
-    return made;
-}
-
 /* Whether there is a thread. */
 static bool prepare(void)
 {
+    pthread_t thread;
     int ends[2];
 
     if (queue >= 0)
@@ -62,7 +45,9 @@ static bool prepare(void)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
     // who finds the pipe full closes by itself
-    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 && start_thread(ends[0])) {
+    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 &&
+        linux_start(&thread, run, (void *)(intptr_t)ends[0])) {
+        (void)pthread_detach(thread); // it is never joined
         queue = ends[1];
         return true;
     }
