@@ -3,73 +3,81 @@
    through a pipe. There is none before it is needed. */
 #include "supervisor/closing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "image/linux.h"
 
-/* The ends of the pipe; -1: there is no thread. */
-static int queue[2] = {-1, -1};
+/* The end of the pipe into which the loop writes; -1: there is no thread. */
+static int queue = -1;
 
+/* Closes what comes from CONTEXT, the other end. If that ends, nobody may
+   believe that what is written is still closed. */
 static void *run(void *context)
 {
+    int end = (int)(intptr_t)context;
     int fd;
+    ssize_t n;
 
-    while (read(queue[0], &fd, sizeof fd) == (ssize_t)sizeof fd)
-        (void)close(fd); // nothing of ours is in it
-    return context;
-}
-
-/* A thread that takes no signals: they belong to the loop. */
-static bool start_thread(void)
-{
-    pthread_t thread;
-    sigset_t all;
-    sigset_t before;
-    bool made;
-
-    (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    made = pthread_create(&thread, NULL, run, NULL) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (made)
-        (void)pthread_detach(thread);
-    return made;
+    do {
+        n = read(end, &fd, sizeof fd);
+        if (n == (ssize_t)sizeof fd)
+            (void)close(fd); // nothing of ours is in it
+    } while (n == (ssize_t)sizeof fd || (n < 0 && errno == EINTR));
+    (void)close(end); // nothing is buffered in it
+    return NULL;
 }
 
 /* Whether there is a thread. */
 static bool prepare(void)
 {
-    if (queue[0] >= 0)
+    pthread_t thread;
+    int ends[2];
+
+    if (queue >= 0)
         return true;
-    if (pipe2(queue, O_CLOEXEC) < 0)
+    if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
     // who finds the pipe full closes by itself
-    if (fcntl(queue[1], F_SETFL, O_NONBLOCK) == 0 && start_thread())
+    if (fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 &&
+        linux_start(&thread, run, (void *)(intptr_t)ends[0])) {
+        (void)pthread_detach(thread); // it is never joined
+        queue = ends[1];
         return true;
-    (void)close(queue[0]);
-    (void)close(queue[1]);
-    queue[0] = queue[1] = -1;
+    }
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return false;
+}
+
+/* Whether the thread will close FD. */
+static bool hand_over(int fd)
+{
+    if (!prepare())
+        return false;
+    if (write(queue, &fd, sizeof fd) == (ssize_t)sizeof fd)
+        return true;
+    if (errno == EPIPE) { // it has ended: the next one gets another
+        (void)close(queue);
+        queue = -1;
+    }
     return false;
 }
 
 void closing_any(int fd)
 {
-    if (!prepare() || write(queue[1], &fd, sizeof fd) != (ssize_t)sizeof fd)
+    if (!hand_over(fd))
         (void)close(fd);
 }
 
 void closing_socket(int fd)
 {
     (void)shutdown(fd, SHUT_RDWR); // nothing more gets into it
-    if (linux_waiting(fd) > 0)
-        closing_any(fd);
-    else
-        (void)close(fd);
+    closing_any(fd);
 }

@@ -155,67 +155,94 @@ enum status image_process_write(struct image_process *image)
     return ST_OK;
 }
 
-/* The descriptors that one message can have. */
-#define MESSAGE_FDS 253
+/* Room for all that can come along: 253 descriptors, the sender's numbers, its
+   label, which has a page at most, and a descriptor of its process. The kernel
+   closes descriptors without room, and whoever receives waits for that. */
+#define CONTROL_BYTES (8u * 1024)
+
+/* A descriptor of the sender's process came along. Not every header has it. */
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 4
+#endif
 
 /* Whether FD is a connected stream, the only thing that images send: a copy of
-   theirs is at its other end. */
+   theirs is at its other end. A connected one can never listen. */
 static bool is_stream(int fd)
 {
     int domain = 0;
     int type = 0;
+    struct sockaddr_storage peer;
     socklen_t domain_n = sizeof domain;
     socklen_t type_n = sizeof type;
+    socklen_t peer_n = sizeof peer;
 
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_n) == 0 &&
            getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_n) == 0 &&
-           domain == AF_UNIX && type == SOCK_STREAM;
+           domain == AF_UNIX && type == SOCK_STREAM &&
+           getpeername(fd, (struct sockaddr *)&peer, &peer_n) == 0;
 }
 
-/* Takes the descriptors of HEADER: a stream alone replaces *FD. ST_INVALID:
-   they were others, and are closed. */
+/* How many descriptors are in CMSG. */
+static size_t count_descriptors(const struct cmsghdr *cmsg)
+{
+    if (cmsg->cmsg_level != SOL_SOCKET ||
+        (cmsg->cmsg_type != SCM_RIGHTS && cmsg->cmsg_type != SCM_PIDFD))
+        return 0;
+    return (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+}
+
+/* Descriptor I of CMSG. */
+static int descriptor(const struct cmsghdr *cmsg, size_t i)
+{
+    int fd;
+
+    memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof fd, sizeof fd);
+    return fd;
+}
+
+/* Takes the descriptors of HEADER: a stream that came without anything else
+   replaces *FD. ST_INVALID: something else came along; all descriptors are
+   closed. That none came because we have too many open is no fault of the
+   image. */
 static enum status take_descriptors(struct msghdr *header, int *fd)
 {
-    const struct cmsghdr *cmsg = CMSG_FIRSTHDR(header);
-    size_t n;
+    struct cmsghdr *first = CMSG_FIRSTHDR(header);
 
-    if (!cmsg || cmsg->cmsg_level != SOL_SOCKET ||
-        cmsg->cmsg_type != SCM_RIGHTS)
+    if (!first)
         return ST_OK;
-    n = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < n; i++) {
-        int one;
-
-        memcpy(&one, CMSG_DATA(cmsg) + i * sizeof one, sizeof one);
-        if (n == 1 && is_stream(one)) {
-            close_socket(fd);
-            *fd = one;
-            return ST_OK;
-        }
-        closing_any(one);
+    if (!(header->msg_flags & MSG_CTRUNC) && !CMSG_NXTHDR(header, first) &&
+        first->cmsg_type == SCM_RIGHTS && count_descriptors(first) == 1 &&
+        is_stream(descriptor(first, 0))) {
+        close_socket(fd);
+        *fd = descriptor(first, 0);
+        return ST_OK;
     }
+    for (struct cmsghdr *cmsg = first; cmsg; cmsg = CMSG_NXTHDR(header, cmsg))
+        for (size_t i = 0; i < count_descriptors(cmsg); i++)
+            if (descriptor(cmsg, i) >= 0) // else it was gone
+                closing_any(descriptor(cmsg, i));
     return ST_INVALID;
 }
 
-/* recv(2) that takes a descriptor along. There is room for as many as can come:
-   the kernel closes those without room, and whoever receives waits for that. A
-   process that shares the socket of a copy can make it a blocking one; this
-   call does not block even then. */
-static ssize_t receive(int socket, void *room, int *fd, enum status *status)
+ssize_t image_process_take(int socket, void *room, size_t n, int *fd,
+                           enum status *status)
 {
     union {
-        char bytes[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
+        char bytes[CONTROL_BYTES];
         struct cmsghdr align;
     } extra;
-    struct iovec part = {room, CHUNK};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = extra.bytes,
-                            .msg_controllen = sizeof extra.bytes};
-    ssize_t n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    struct iovec part = {room, n};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t got;
 
-    *status = n > 0 ? take_descriptors(&header, fd) : ST_OK;
-    return n;
+    do {
+        header.msg_control = extra.bytes;
+        header.msg_controllen = sizeof extra.bytes;
+        // who shares the socket of a copy can make it a blocking one
+        got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    *status = got >= 0 ? take_descriptors(&header, fd) : ST_OK;
+    return got;
 }
 
 enum status image_process_receive(struct image_process *image, int *fd,
@@ -227,9 +254,7 @@ enum status image_process_receive(struct image_process *image, int *fd,
 
     if (!room)
         return ST_NOMEM;
-    do
-        n = receive(image->socket, room, fd, &status);
-    while (n < 0 && errno == EINTR);
+    n = image_process_take(image->socket, room, CHUNK, fd, &status);
     if (n < 0 && errno == EAGAIN)
         return ST_MISSING;
     if (n < 0 && errno == ECONNRESET)

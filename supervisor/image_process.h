@@ -113,10 +113,17 @@ void image_process_kill(const struct image_process *image);
    gone. */
 enum status MUST_CHECK image_process_write(struct image_process *image);
 
+/* recv(2) of at most N bytes from SOCKET, to which evaluated code may write,
+   into ROOM, without waiting. A stream that came along replaces *FD, which is
+   closed or -1 before. *STATUS is ST_INVALID if anything else came along, and
+   else ST_OK. */
+ssize_t image_process_take(int socket, void *room, size_t n, int *fd,
+                           enum status *status);
+
 /* Receives once into IN, without waiting; *MORE: more may be there. A
    stream that came along replaces *FD, which is closed or -1 before.
-   ST_INVALID: other descriptors came; ST_MISSING: nothing has come; ST_IO: end
-   of file or error; ST_NOMEM. */
+   ST_INVALID: something else came along; ST_MISSING: nothing has come; ST_IO:
+   end of file or error; ST_NOMEM. */
 enum status MUST_CHECK image_process_receive(struct image_process *image,
                                              int *fd, bool *more);
 

@@ -274,21 +274,25 @@ bool restore_is_waking(const struct session *session)
     return session->keeping.waking.checkpoint;
 }
 
-/* Receives what has come of WOKEN. Fails as restore_listen does. */
+/* Receives what has come of WOKEN, with which no descriptors come. Fails as
+   restore_listen does. */
 static enum status receive_woken(struct waking *waking)
 {
     struct wire_head head;
     struct str body;
 
     while (waking->n < sizeof waking->said) {
-        ssize_t n = recv(waking->checkpoint->socket, waking->said + waking->n,
-                         sizeof waking->said - waking->n, MSG_DONTWAIT);
+        int fd = -1;
+        enum status status;
+        ssize_t n = image_process_take(
+            waking->checkpoint->socket, waking->said + waking->n,
+            sizeof waking->said - waking->n, &fd, &status);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0 && errno == EAGAIN)
             return ST_MISSING;
-        if (n <= 0)
+        if (fd >= 0)
+            closing_socket(fd); // no copy is at its other end
+        if (n <= 0 || fd >= 0 || status != ST_OK)
             return ST_IO;
         waking->n += (size_t)n;
     }

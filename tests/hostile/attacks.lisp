@@ -48,15 +48,15 @@
     (let ((line (read-line s nil "")))
       (and (> (length line) 1) (char line 1)))))
 (defun address (data) (ffi:pointer-address data))
-(defun send-descriptors (n)
-  "Sends N descriptors through a socket from which nobody reads."
+(defun send-descriptors (n &optional socket)
+  "Sends N descriptors through SOCKET, or through one from which nobody reads."
   (let* ((pair (mem :int 0 0)) (byte (mem :int 65)) (size (+ 16 (* 4 n)))
          (control (apply #'mem :unsigned-int size 0 1 1
                          (make-list n :initial-element 0)))
          (part (mem :unsigned-long (address byte) 1))
          (head (mem :unsigned-long 0 0 (address part) 1 (address control) size 0)))
     (f "socketpair" :int :int 1 :int 1 :int 0 :pointer-void pair)
-    (f "sendmsg" :long :int (ffi:deref-array pair '(:array :int) 0)
+    (f "sendmsg" :long :int (or socket (ffi:deref-array pair '(:array :int) 0))
                        :pointer-void head :int 0)))
 (defun lie (number answer &optional (flags 0))
   "From now on a filter of this process gives ANSWER to the system call NUMBER."

@@ -130,6 +130,10 @@ const DESCRIPTORS = [
             '(send-descriptors 200)))', next: /^=> 42$/,
         then: [['checkpoint-session', { name: 'after' },
             /^\[ERROR\] ECL-MCP:NO-CHECKPOINT$/m]] },
+    { name: 'one descriptor that is no stream to the server', told: DIED,
+        code: '(progn (send-descriptors 1 200) (sleep 60))' },
+    { name: 'as many descriptors to the server as a message can have', told: DIED,
+        code: '(progn (send-descriptors 253 200) (sleep 60))' },
     { name: 'a socket that does not wait', told: is(0), seconds: 2,
         code: '(f "fcntl" :int :int 200 :int 4 :int 2048)', next: WELL },
 ];

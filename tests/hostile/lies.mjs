@@ -16,7 +16,7 @@ const TOOLS = [['load-system', { system: 'asdf' }], ...COPIES];
 
 // Numbers of system calls, as this processor has them; others have no lies.
 const CALLS = process.arch === 'x64'
-    ? { getpid: 39, sendto: 44, recvfrom: 45, recvmsg: 47, clone: 56, wait4: 61,
+    ? { getpid: 39, sendto: 44, recvfrom: 45, sendmsg: 46, recvmsg: 47, clone: 56, wait4: 61,
         sigmask: 14, poll: 7, futex: 202, exit: 231, timer: 222, filter: 317,
         landlock: 446, pipe: 293, socketpair: 53, execve: 59 }
     : {};
@@ -32,7 +32,8 @@ const wait = (call, more = {}) => ({
     code: `(lie ${CALLS[call]} ${0x7fc00000} 8)`, ...more });
 
 const LIES = process.arch !== 'x64' ? [] : [
-    lie('getpid', 0), lie('getpid', 1), lie('sendto', 4), lie('sendto', 0),
+    lie('getpid', 0), lie('getpid', 1), lie('sendmsg', 4), lie('sendmsg', 0),
+    lie('sendto', 4, { told: DIED }), lie('sendto', 0, { told: DIED }), // its answer, too
     lie('recvfrom', 0), lie('recvfrom', 4, { then: [] }), lie('recvmsg', 11), lie('clone', 0),
     lie('clone', 11), lie('wait4', 0), lie('wait4', 4), lie('sigmask', 1),
     lie('poll', 0), lie('futex', 0), lie('exit', 0), lie('timer', 0),
@@ -58,6 +59,7 @@ const DESCRIPTORS = [
     stream('the socket has little room', '(list (option 200 7 1) (option 200 8 1) ' +
         '(make-string 2000000 :initial-element #\\x))'),
     stream('the socket hands over no descriptors', '(option 200 83 0)'),
+    stream('the socket tells who sends', '(option 200 16 1)', { told: is(0), next: WELL }),
     stream('standard output does not wait', '(progn (f "fcntl" :int :int 1 :int 4 ' +
         ':int 2048) (dotimes (i 30000) (print i)))'),
     stream('standard output has packets', '(progn (f "fcntl" :int :int 1 :int 4 ' +

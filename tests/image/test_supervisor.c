@@ -197,7 +197,7 @@ static void supervisor_answers_everything_at_the_end(void **state)
     assert_true(host_error);
     host_wait(3);
     assert_true(host_error);
-    host_expect_part("not begun");
+    host_expect_part("did not run");
     host_call(4, "(+ 1 1)");
     host_wait(4);
     assert_true(host_error);

@@ -9,6 +9,7 @@
 
 #include "supervisor/session.h"
 #include "support/check.h"
+#include "support/sending.h"
 
 static struct session session;
 static int image_socket = -1;
@@ -85,16 +86,11 @@ static void image_marks(uint64_t id)
 static void image_replies(uint64_t id, const char *text)
 {
     struct buf frame = BUF_EMPTY;
+    size_t start = wire_begin(&frame, WIRE_REPLY, 0, id);
     bool ok;
 
-    wire_end(&frame, wire_begin(&frame, WIRE_REPLY, 0, id));
-    buf_reset(&frame);
-    {
-        size_t start = wire_begin(&frame, WIRE_REPLY, 0, id);
-
-        wire_put_string(&frame, str_from(text));
-        wire_end(&frame, start);
-    }
+    wire_put_string(&frame, str_from(text));
+    wire_end(&frame, start);
     ok = !buf_failed(&frame) &&
          write(image_socket, frame.p, frame.n) == (ssize_t)frame.n;
     buf_release(&frame);
@@ -509,42 +505,44 @@ static void session_sends_again_after_a_loss(void **state)
    asked for. */
 static void session_takes_a_descriptor_it_expects(void **state)
 {
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } extra;
-    char byte = 0;
-    struct iovec part = {&byte, 1};
-    struct msghdr header = {.msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = extra.bytes,
-                            .msg_controllen = CMSG_LEN(sizeof(int))};
-    struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
     int pair[2];
     int first;
-    int after;
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     first = dup(image_socket); // the lowest free descriptor
     (void)close(first);
     session.keeping.number = 1; // a copy is expected
-    cmsg->cmsg_level = SOL_SOCKET;
-    cmsg->cmsg_type = SCM_RIGHTS;
-    cmsg->cmsg_len = CMSG_LEN(sizeof pair[0]);
-    memcpy(CMSG_DATA(cmsg), pair, sizeof pair[0]);
-    assert_int_equal(sendmsg(image_socket, &header, 0), 1);
+    assert_true(sending_descriptors(image_socket, STR("x"), pair, 1, 0));
     assert_ok(session_read(&session));
     assert_int_equal(session.keeping.copy.socket, first);
     // one that nobody expects is closed
     keeping_disconnect(&session.keeping);
-    assert_int_equal(sendmsg(image_socket, &header, 0), 1);
+    assert_true(sending_descriptors(image_socket, STR("x"), pair, 1, 0));
     assert_ok(session_read(&session));
     assert_int_equal(session.keeping.copy.socket, -1);
-    after = dup(image_socket);
-    assert_int_equal(after, first); // so it is free
-    (void)close(after);
     (void)close(pair[0]);
+    assert_int_equal(read(pair[1], &first, sizeof first), 0);
+    (void)close(pair[1]);
+}
+
+/* What an image never sends ends it, even where a copy is expected. */
+static void session_refuses_two_descriptors(void **state)
+{
+    int pair[2];
+
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    session.keeping.number = 1;
+    assert_true(sending_descriptors(image_socket, STR("x"), pair, 2, 0));
+    image_replies(1, "=> 1");
+    assert_status(session_read(&session), ST_INVALID);
+    assert_int_equal(session.keeping.copy.socket, -1);
+    assert_false(session.calls.first->replied);
+    (void)close(pair[0]);
+    assert_int_equal(read(pair[1], pair, sizeof pair[0]), 0); // closed
     (void)close(pair[1]);
 }
 
@@ -592,6 +590,7 @@ int main(void)
         TEST(session_reads_in_turns),
         TEST(session_stops_nothing_in_a_dying_image),
         TEST(session_takes_a_descriptor_it_expects),
+        TEST(session_refuses_two_descriptors),
         TEST(session_never_waits),
     };
 

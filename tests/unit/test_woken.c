@@ -8,6 +8,7 @@
 #include "supervisor/restore.h"
 #include "supervisor/state.h"
 #include "support/check.h"
+#include "support/sending.h"
 #include "wire/wire.h"
 
 /* More than any process has as its number. */
@@ -48,8 +49,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A copy says that it is awake. False without memory. */
-static bool wake(void)
+/* A copy says that it is awake, with the first N of FDS. False without memory.
+ */
+static bool wake_with(const int *fds, size_t n)
 {
     int pair[2];
     struct checkpoint *checkpoint;
@@ -68,7 +70,13 @@ static bool wake(void)
     restore_begin(&supervisor, &session, checkpoint, 0, 0);
     session.keeping.waking.until = LATER;
     return !buf_failed(&said) &&
-           send(copy, said.p, said.n, 0) == (ssize_t)said.n;
+           (n == 0 ? send(copy, said.p, said.n, 0) == (ssize_t)said.n
+                   : sending_descriptors(copy, buf_view(&said), fds, n, 0));
+}
+
+static bool wake(void)
+{
+    return wake_with(NULL, 0);
 }
 
 static void a_copy_that_wakes_becomes_the_image(void **state)
@@ -113,6 +121,33 @@ static void no_copy_wakes_without_a_keeper(void **state)
     }
 }
 
+/* It could be one whose last close takes long (test_closing.c). */
+static void no_copy_wakes_with_a_descriptor(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 2; n++) {
+        struct checkpoint *checkpoint = NULL;
+        int pair[2];
+        bool awake;
+        char byte;
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        awake = wake_with((int[]){pair[0], pair[0]}, n);
+        (void)close(pair[0]);
+        if (!awake)
+            (void)close(pair[1]);
+        assert_memory(awake);
+        assert_status(restore_listen(&supervisor, &session, 0, &checkpoint),
+                      ST_IO);
+        assert_false(restore_is_waking(&session));
+        checkpoint_free(checkpoint);
+        assert_int_equal(read(pair[1], &byte, 1), 0); // all are closed
+        (void)close(pair[1]);
+        assert_int_equal(tear_down(NULL), 0);
+        assert_int_equal(set_up(NULL), 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -120,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_copy_that_wakes_becomes_the_image),
         TEST(no_copy_wakes_without_a_keeper),
+        TEST(no_copy_wakes_with_a_descriptor),
     };
 
     return RUN_TESTS("woken", tests);
