@@ -522,7 +522,8 @@ evaluated in FRAME before. If ADOPT is true, what comes of it becomes the sessio
 to do if it says that they are missing: some restarts need them, and only their
 authors know which. Those of common names take none."
   (if (and (not (member (string-left-trim ":" restart)
-                        '("continue" "abort" "muffle-warning" "retry" "accept")
+                        '("continue" "abort" "muffle-warning" "retry" "accept"
+                          "retry-form")
                         :test #'string-equal))
            (or (search "few arguments" text)
                (search "number of arguments" text)))
