@@ -358,15 +358,16 @@ session, whose handlers are around this."
   "Makes the folder of a scout in the cache, and deletes those of dead ones: only
 who has the lock of the cache makes one. Returns its name, or NIL."
   (let* ((lock (and (plusp *cache-lock*) (cache-lock-name)))
-         (root (and lock (native-namestring
-                          (make-pathname :name nil :type nil
-                                         :defaults (pathname lock))))))
+         (native (and lock (native-namestring
+                            (make-pathname :name nil :type nil
+                                           :defaults (pathname lock)))))
+         (root (and native (lisp-name native))))
     (when root
       (abandon-scout)
       (dolist (old (entries-like (concatenate 'string root "ahead-*/")))
         (delete-tree (native-namestring old)))
       (make-temporary-directory
-       (concatenate 'string (lisp-name root) "ahead-XXXXXX")))))
+       (concatenate 'string root "ahead-XXXXXX")))))
 
 (defun busy-p ()
   "True when other programs run on all processors. Some run for a moment whenever

@@ -299,18 +299,49 @@ call that the innermost function was making."
      (kernel-call condition))
     (t nil)))
 
+(defun computed-call-p (form)
+  "True when FORM, a list, calls a function that it computes, or may do so: when it is
+a call of a macro that is not one of Lisp's own."
+  (let ((operator (first form)))
+    (and operator
+         (symbolp operator)
+         (if (member operator '(funcall apply multiple-value-call))
+             (let ((function (and (consp (rest form)) (second form))))
+               (not (and (consp function)
+                         (member (first function) '(quote function)))))
+             (and (macro-function operator)
+                  (not (kernel-name-p operator)))))))
+
+(defun computes-calls-p (form)
+  "True when a part of FORM, which may be circular, is one for COMPUTED-CALL-P."
+  (let ((room +form-nodes+))
+    (labels ((in-p (part)
+               (or (and (consp part) (computed-call-p part))
+                   (loop while (and (consp part) (plusp (decf room)))
+                         thereis (in-p (pop part))))))
+      (in-p form))))
+
+(defun function-may-call-p (name frame)
+  "True unless the function of FRAME is known to call no function NAME."
+  (let* ((function (frame-function frame))
+         (code (and (functionp function) (interpreted-version function)))
+         (names (and code (code-names code)))
+         (source (and names (function-lambda-expression code))))
+    (or (null source)
+        (member name (first names) :test #'equal)
+        (rassoc name (frame-variables frame) :test #'equal)
+        (member name (code-constants (function-code code)) :test #'equal)
+        (computes-calls-p (rest source)))))
+
 (defun may-call-p (name frames form)
   "False when the innermost of FRAMES, or the top-level FORM if there is none, does
-not mention the function NAME, nor has a variable with that value: compiled code,
-which has no frame, called it, and with other arguments than those it was passed."
-  (let* ((function (and frames (frame-function (first frames))))
-         (code (and (functionp function) (interpreted-version function)))
-         (names (and code (code-names code))))
-    (cond ((null frames) (form-names-p form (list name)))
-          ((null names) t)
-          (t (or (member name (first names))
-                 (rassoc name (frame-variables (first frames)))
-                 (member name (code-constants (function-code code))))))))
+not mention the function NAME, nor has a variable with that value, nor computes what
+it calls: compiled code, which has no frame, called it, and with other arguments than
+those it was passed."
+  (if frames
+      (function-may-call-p name (first frames))
+      (or (form-names-p form (list (if (consp name) (second name) name)))
+          (computes-calls-p form))))
 
 (defun kernel-call (condition)
   "Returns the operator and the texts of the arguments of the function of ECL's

@@ -354,27 +354,36 @@ of it stays, frozen where it is."
         (evaluation-frozen evaluation) nil
         *evaluation* evaluation))
 
+(defun values-for-way (designator frame code evaluation)
+  "Returns the values of CALL-AS-EVALUATION for finding the way on that DESIGNATOR
+means and evaluating CODE for it in FRAME. Its own values are an empty text, the way,
+the values of CODE, and the warnings."
+  (let ((where nil)
+        (begun nil))
+    (multiple-value-bind (text failed results)
+        (call-as-evaluation
+         (lambda (inner)
+           (let ((way (way-on designator frame code evaluation))
+                 (values '()))
+             (when code
+               (setf where (code-frame designator frame evaluation)
+                     begun t
+                     values (evaluate-in-frame code where inner)))
+             (values ""
+                     way
+                     (if (listp values) values '())
+                     (evaluation-warnings inner))))
+         evaluation)
+      (values (if (and failed begun) (noting-package text code where) text)
+              failed results))))
+
 (defun take-way (designator frame code evaluation)
   "Takes the way on that DESIGNATOR means, with the values of CODE, which is
 evaluated in FRAME before."
   (multiple-value-bind (text failed results)
-      (call-as-evaluation
-       (lambda (inner)
-         (let* ((way (way-on designator frame code evaluation))
-                (values (and code
-                             (evaluate-in-frame
-                              code (code-frame designator frame evaluation)
-                              inner))))
-           (values ""
-                   way
-                   (if (listp values) values '())
-                   (evaluation-warnings inner))))
-       evaluation)
+      (values-for-way designator frame code evaluation)
     (when failed
-      (finish-copy (noting-package
-                    text code
-                    (ignore-errors (code-frame designator frame evaluation)))
-                   t nil nil))
+      (finish-copy text t nil nil))
     (destructuring-bind (text way arguments warnings) results
       (declare (ignore text))
       (begin-again evaluation)
@@ -511,9 +520,13 @@ evaluated in FRAME before. If ADOPT is true, what comes of it becomes the sessio
 (defun noting-no-values (text restart)
   "Returns TEXT, how RESTART has failed that was taken without values, and what
 to do if it says that they are missing: some restarts need them, and only their
-authors know which."
-  (if (or (search "few arguments" text)
-          (search "number of arguments" text))
+authors know which. Those of common names take none."
+  (if (and (not (member (string-left-trim ":" restart)
+                        '("continue" "abort" "muffle-warning" "retry" "accept"
+                          "retry-form")
+                        :test #'string-equal))
+           (or (search "few arguments" text)
+               (search "number of arguments" text)))
       (format nil "~a~%; Restart ~a was given no values: the argument code gives ~
                    them." text restart)
       text))

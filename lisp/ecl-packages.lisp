@@ -65,6 +65,34 @@ true when none is in the way of another or of SHADOW, names."
       (do-external-symbols (symbol package)
         (push (symbol-name symbol) all)))))
 
+(defun own-symbols (package)
+  "Returns the symbols that are present in PACKAGE."
+  (let ((symbols '()))
+    (with-package-iterator (next package :internal :external)
+      (loop
+        (multiple-value-bind (more symbol) (next)
+          (if more
+              (push symbol symbols)
+              (return symbols)))))))
+
+(defun fill-package (package shadow imports use)
+  "Gives PACKAGE, which is new, the symbols to SHADOW, the IMPORTS, and those of the
+packages to USE. Returns NIL when a symbol is in the way of one of those, and then
+leaves PACKAGE as it was."
+  (let ((before (own-symbols package)))
+    (handler-case
+        (progn
+          (shadow (mapcar #'string shadow) package)
+          (import imports package)
+          (use-package use package)
+          t)
+      (error ()
+        (unuse-package (package-use-list package) package)
+        (dolist (symbol (own-symbols package))
+          (unintern symbol package))
+        (import before package)
+        nil))))
+
 (defun define-new-package (name &key nicknames documentation use shadow
                                   shadowing-import-from import-from export
                                   intern recycle mix reexport unintern)
@@ -82,12 +110,11 @@ What is done then, ENSURE-PACKAGE may do once more."
         (multiple-value-bind (imports possible)
             (names-to-import package import-from shadow)
           (when (and possible (nothing-to-recycle-p package recycle exports))
+            (unless (fill-package package shadow imports use)
+              (return-from define-new-package nil))
             (when documentation
               (setf (documentation package t) documentation))
             (rename-package package (string name) (mapcar #'string nicknames))
-            (shadow (mapcar #'string shadow) package)
-            (import imports package)
-            (use-package use package) ; an error when symbols are in the way
             (export (loop for name in exports
                           collect (intern name package))
                     package)

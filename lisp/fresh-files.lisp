@@ -238,13 +238,28 @@ remembers what was loaded."
       (when (and versions compiled)
         (write-versions versions compiled)))))
 
+(defun source-changed-p (compiled)
+  "True when the source file of COMPILED has changed, whatever else COMPILED was made
+of: that may be files that the code writes."
+  (with-open-file (stream (versions-file compiled) :if-does-not-exist nil
+                                                   :external-format :latin-1)
+    (let ((line (and stream (read-line stream nil))))
+      (and line (not (line-holds-p line))))))
+
+(defun loaded-as-it-is-p (source)
+  "True when SOURCE was loaded by itself, such as by load-file, and has not changed
+since."
+  (let ((version (gethash (namestring (truename source)) *versions-loaded-alone*)))
+    (and version (equal version (file-version source)))))
+
 (defun edited-sources ()
   "Returns the names of those source files of the workspace's systems that have
 changed since they were loaded."
   (sort (loop for source being the hash-keys of *loaded-versions*
                 using (hash-value (compiled))
               when (and (own-file-p source)
-                        (ignore-errors (outdated-p compiled)))
+                        (ignore-errors (source-changed-p compiled))
+                        (not (ignore-errors (loaded-as-it-is-p source))))
                 collect source)
         #'string<))
 

@@ -29,7 +29,8 @@
   (aside '())                       ; texts of libraries, newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
-  (loading nil)                     ; the place in a file that it was loading
+  (loading nil)                     ; the place in a file that it was loading,
+                                    ; a list at first, then a text
   (frozen nil)                      ; the number of the frozen error, :FAILED
                                     ; if there could be none, or NIL
   (relayed nil)                     ; true when its text is that of a failure
@@ -73,7 +74,8 @@ CONDITION is signalled, perhaps with the stack nearly full."
               (evaluation-package evaluation) (live-package)
               (evaluation-loading evaluation)
               (and (not (typep condition 'storage-condition))
-                   (ignore-errors (loading-place evaluation))))
+                   (let ((*break-on-signals* nil))
+                     (ignore-errors (loading-place evaluation)))))
         (multiple-value-bind (frames more)
             (collect-frames (evaluation-base evaluation))
           (setf (evaluation-frames evaluation)
@@ -101,7 +103,8 @@ CONDITION is signalled, perhaps with the stack nearly full."
 
 (defun reader-position (stream)
   "Returns the position of STREAM, or 0 when the stream cannot tell."
-  (or (ignore-errors (file-position stream)) 0))
+  (let ((*break-on-signals* nil))
+    (or (ignore-errors (file-position stream)) 0)))
 
 (defun abort-evaluation (&rest values)
   "Implements the ABORT restart of an evaluation."
@@ -305,10 +308,11 @@ ended in another way; the CONDITION of EVALUATION then says how."
 (defvar *finalizing* nil
   "True while finalizers run, or must not.")
 
-(defun note-failed-finalizer (condition)
-  "Adds a warning about CONDITION, which a finalizer has signalled."
+(defun note-failed-finalizer (condition evaluation)
+  "Adds to EVALUATION a warning about CONDITION, which a finalizer has signalled. In
+another thread, *EVALUATION* may be NIL by now."
   (add-warning (format nil "A finalizer failed: ~a" (warning-text condition))
-               *evaluation*))
+               evaluation))
 
 (defun run-finalizers ()
   "Calls the finalizers that wait, as part of the running evaluation; what ends
@@ -321,7 +325,7 @@ answer. The collector calls this, anywhere."
               do (block finalizer
                    (handler-bind (((or error exit-attempted)
                                     (lambda (condition)
-                                      (note-failed-finalizer condition)
+                                      (note-failed-finalizer condition evaluation)
                                       (return-from finalizer))))
                      (invoke-finalizers))))))))
 
@@ -380,6 +384,9 @@ with the line of the form in it. Line 1 of code goes without saying."
 a file that the form was loading; or NIL when there is nothing to say."
   (let ((form (form-place-text evaluation))
         (loading (evaluation-loading evaluation)))
+    (when (consp loading)
+      (setf loading (loading-text loading)
+            (evaluation-loading evaluation) loading))
     (and (or form loading)
          (format nil "~@[~a~]~@[~*~%~]~@[While loading ~a.~]"
                  form (and form loading) loading))))

@@ -80,9 +80,23 @@ ECL accepts."
   "The source files that the user has loaded, as (NAME . PACKAGE), newest first:
 the true name, and the package that was current.")
 
-(defun note-loaded-file (file package)
-  "Remembers that FILE was loaded while PACKAGE was current."
+(defvar *versions-loaded-alone* (make-hash-table :test #'equal)
+  "The version of each source file when it was last loaded by itself, not as part of a
+system, by its true name; NIL when that is not known.")
+
+(defun version-to-load (file)
+  "Returns the version of the source file FILE, or of that from which the compiled FILE
+was made, as far as known; NIL when that has changed since."
+  (ignore-errors
+   (let ((source (source-of-loaded file)))
+     (and source
+          (<= (file-time source) (file-time (merge-pathnames file)))
+          (file-version source)))))
+
+(defun note-loaded-file (file package version)
+  "Remembers that VERSION of FILE was loaded while PACKAGE was current."
   (let ((name (namestring (truename file))))
+    (setf (gethash name *versions-loaded-alone*) version)
     (setf *loaded-files*
           (cons (cons name (package-name package))
                 (remove name *loaded-files* :key #'car :test #'string=)))))
@@ -93,13 +107,16 @@ files of what is loaded, except parts of systems."
   (replace-function
    'load
    (lambda (source &rest options)
-     (let ((package *package*))
+     (let ((package *package*)
+           (version (and (not *loading*)
+                         (not (streamp source))
+                         (version-to-load source))))
        (multiple-value-prog1 (apply load source options)
          (unless (or *loading* (streamp source))
            (let ((file (source-of-loaded source)))
              (when (and file
                         (not (equalp "asd" (pathname-type file))))
-               (note-loaded-file file package)))))))))
+               (note-loaded-file file package version)))))))))
 
 (defun source-of-loaded (file)
   "Returns the name of the source file of FILE, which is a source file or was
@@ -140,7 +157,8 @@ counts."
   (let ((evaluation *evaluation*)
         (truename (truename file))
         (progress (make-progress name *evaluation*))
-        (package *package*))
+        (package *package*)
+        (version (version-to-load file)))
     (setf (evaluation-source evaluation) name
           (evaluation-source-file evaluation) truename)
     (let ((*load-pathname* (pathname file))
@@ -155,7 +173,7 @@ counts."
                                                (evaluation-form-start
                                                 evaluation))
                                       (funcall progress))))))
-    (note-loaded-file file package)
+    (note-loaded-file file package version)
     (evaluation-form-number evaluation)))
 
 (defun warn-about-stale-code (file name)

@@ -444,11 +444,9 @@ that is being loaded is running."
                   (evaluation-phase evaluation) :load)))))))
 
 (defun loading-place (evaluation)
-  "Returns the place, FILE:LINE, of the form that is running of a file that the
-code of EVALUATION is loading, by LOAD or as part of a system of the workspace; or
-NIL."
-  (let* ((*load-report* (or *load-report* (make-load-report)))
-         (mark (get :ecl-mcp-form :mark))
+  "Returns the place of the form that is running of a file that the code of EVALUATION
+is loading, by LOAD or as part of a system of the workspace, for LOADING-TEXT; or NIL."
+  (let* ((mark (get :ecl-mcp-form :mark))
          (location (source-location))
          (file (first location)))
     (cond ((not (and (eq :eval (evaluation-phase evaluation))
@@ -457,11 +455,23 @@ NIL."
           (*component-source*
            (and mark
                 (own-file-p *component-source*)
-                (place-in-file *component-source* (mod mark +mark-base+))))
+                (list *component-source* (mod mark +mark-base+)
+                      (file-version *component-source*))))
           ((and file
                 (not (eq file *code-file*))
                 (not (eq file (evaluation-source-file evaluation))))
-           (place-in-file file (rest location))))))
+           (list file (rest location) (file-version file))))))
+
+(defun loading-text (place)
+  "Returns PLACE, a file, a position and the file's version, as \"FILE:LINE\", or
+without the line when the file has changed since."
+  (destructuring-bind (file position version) place
+    (let ((*load-report* (or *load-report* (make-load-report)))
+          (*break-on-signals* nil))
+      (ignore-errors
+       (if (equal version (file-version file))
+           (place-in-file file position)
+           (file-place file nil))))))
 
 ;;; Around a load
 

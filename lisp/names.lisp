@@ -160,16 +160,17 @@ written. Escaped characters are the same in both."
                  (string= quote text :end2 (length quote)))
         (return (subseq text (length quote)))))))
 
-(defun found-elsewhere (name)
-  "Returns the symbols called NAME in all packages except ours and KEYWORD, at
-most ten."
+(defun found-elsewhere (name &optional (wanted-p (constantly t)))
+  "Returns the symbols called NAME in all packages except ours and KEYWORD for which
+WANTED-P returns true, at most ten."
   (let ((symbols '()))
     (dolist (package (list-all-packages))
       (multiple-value-bind (symbol status) (find-symbol name package)
         (when (and status
                    (< (length symbols) 10)
                    (not (member (package-name package)
-                                '("ECL-MCP" "KEYWORD") :test #'string=)))
+                                '("ECL-MCP" "KEYWORD") :test #'string=))
+                   (funcall wanted-p symbol))
           (pushnew symbol symbols))))
     (sort symbols #'string< :key #'symbol-text)))
 

@@ -30,6 +30,11 @@ written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
         (setf name (token-at line after)))
       (and name (values operator name)))))
 
+(defun named-package (text)
+  "Returns the package whose name TEXT, the rest of a line, begins with, or NIL."
+  (let ((name (string-trim " \"'#:" (subseq text 0 (position #\) text)))))
+    (find-package (string-upcase (subseq name 0 (position #\Space name))))))
+
 (defun line-package (line)
   "Returns the package that LINE makes current if it is an IN-PACKAGE form, with
 or without a prefix, or NIL."
@@ -38,10 +43,7 @@ or without a prefix, or NIL."
       (when (member operator '("in-package" "cl:in-package"
                                "common-lisp:in-package")
                     :test #'string-equal)
-        (find-package (string-upcase
-                       (string-trim " \"'#:"
-                                    (subseq line (1+ (length operator))
-                                            (position #\) line)))))))))
+        (named-package (subseq line (1+ (length operator))))))))
 
 (defun names-symbol-p (name package symbol)
   "True when NAME, as written where PACKAGE is current, is SYMBOL."

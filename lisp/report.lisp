@@ -118,11 +118,14 @@ when it is not one of ECL's own."
   "Returns what to write instead if ARGUMENTS, of the report of a reader error, are
 the name of a symbol and its package, in which it is not external; or NIL."
   (destructuring-bind (&optional name package &rest more) arguments
-    (and (stringp name)
-         (packagep package)
-         (null more)
-         (eq :internal (nth-value 1 (find-symbol name package)))
-         (format nil "It is internal: ~a::~a." (package-name package) name))))
+    (when (and (stringp name) (packagep package) (null more))
+      (multiple-value-bind (symbol status) (find-symbol name package)
+        (case status
+          (:internal (format nil "It is internal: ~a." (symbol-text symbol)))
+          (:inherited (format nil "It is only inherited~@[, from ~a~]: ~a."
+                              (let ((home (symbol-package symbol)))
+                                (and home (package-name home)))
+                              (symbol-text symbol))))))))
 
 (defun compiler-warning-text (condition)
   "Returns the message of a warning of ECL's compiler without the place and the
@@ -170,7 +173,8 @@ error."
                                         :defaults pathname))))
            (reason (and folder (open-failure file folder))))
       (and reason
-           (format nil "Cannot open ~s: ~a." (shown-name file) reason)))))
+           (format nil "Cannot open ~s: ~a." (shown-name (lisp-name file))
+                   reason)))))
 
 (defun file-stream-text (condition)
   "Returns the message of one of ECL's own errors of reading or writing a file, or
@@ -186,7 +190,7 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
     (when reason
       (format nil "Cannot ~:[write~;read~] ~:[a file~;~:*~s~]: ~a"
               (search "read" text :end2 reason)
-              (and file (shown-name file))
+              (and file (shown-name (lisp-name file)))
               (subseq text (+ reason (length mark)))))))
 
 (defun missing-package (condition)
@@ -225,10 +229,13 @@ exist, and the symbols of other packages that are called so and do; or NIL."
                         (boundp symbol))
                     (not (internal-name-p symbol)))))
         (let ((others (ignore-errors
-                       (remove-if-not #'elsewhere-p
-                                      (found-elsewhere (symbol-name name))))))
+                       (found-elsewhere (symbol-name name) #'elsewhere-p))))
           (format nil "~a~@[~%Found elsewhere: ~{~a~^, ~}.~]" text
-                  (mapcar #'symbol-text others)))))))
+                  (mapcar (lambda (symbol)
+                            (format nil "~a~:[~; (macro)~]" (symbol-text symbol)
+                                    (and (typep condition 'undefined-function)
+                                         (macro-function symbol))))
+                          others)))))))
 
 (defun slots-text (condition)
   "Returns a line for each slot of CONDITION that has a value, with a line break

@@ -23,8 +23,9 @@ exit. ENTERED is true when the function that FORM calls was entered."
 (define-record (step-log)
   "What was stepped: the NODES, newest first, their COUNT, how many were
 OMITTED, the DEPTH down to which they are shown, and how many were FOLDED below
-that. SOURCE has the conses of the code as it was written."
-  (nodes '()) (count 0) (omitted 0) (depth +step-depth+) (folded 0)
+that. SOURCE has the conses of the code as it was written. There are FUNCTIONS
+whose calls could be seen."
+  (functions 0) (nodes '()) (count 0) (omitted 0) (depth +step-depth+) (folded 0)
   (source (make-hash-table :test #'eq)))
 
 (defvar *step-log* nil
@@ -238,26 +239,65 @@ records the call."
   "Functions whose calls step-form shows, or around whose calls replay-evaluation
 looks at places.")
 
+(defun definer-rest (line)
+  "Returns what follows the operator in LINE, of a source file, that begins a DEFPACKAGE
+form or one of UIOP:DEFINE-PACKAGE; or NIL."
+  (let ((start (position #\Space line :test-not #'char=)))
+    (when (and start (char= #\( (char line start)))
+      (let* ((operator (token-at line (1+ start)))
+             (colon (position #\: operator :from-end t)))
+        (when (member (subseq operator (if colon (1+ colon) 0))
+                      '("defpackage" "define-package") :test #'string-equal)
+          (subseq line (+ start 1 (length operator))))))))
+
+(defun packages-defined-in (file)
+  "Returns the packages that FILE, a name, defines. Their names are in the line that
+begins the definition or in the next one."
+  (with-open-file (stream file :external-format :latin-1)
+    (loop for line = (read-line stream nil)
+          for name = (and line (definer-rest line))
+          for package = (and name
+                             (named-package
+                              (if (string= "" (string-trim " " name))
+                                  (read-line stream nil "")
+                                  name)))
+          while line
+          when package
+            collect package)))
+
 (defun own-packages ()
-  "Returns the packages of the workspace's systems that are loaded."
-  (ignore-errors
-   (files-packages (loop for source being the hash-keys of *loaded-versions*
-                         when (own-file-p source)
-                           collect source))))
+  "Returns the packages that the files of the workspace's systems define, as far as
+loaded: a file may add to the package of a library, which stays that of the library."
+  (set-difference
+   (loop for source being the hash-keys of *loaded-versions*
+         when (own-file-p source)
+           append (ignore-errors (packages-defined-in source)))
+   *implementation-packages*))
 
 (defun steppable-functions ()
-  "Returns the names of the session's functions, whose calls are nodes: those of
-the user's packages and of the workspace's systems."
+  "Returns the names of the session's functions, whose calls are nodes, as many as can
+be watched: those of the user's packages and of the workspace's systems. The second
+value is how many there are."
   (let ((names '())
-        (most +watched-functions+))
+        (count 0))
     (dolist (package (remove-duplicates (append (users-packages-sorted)
-                                        (own-packages))) names)
-      (do-symbols (symbol package)
-        (when (eq package (symbol-package symbol))
-          (dolist (name (functions-of symbol))
-            (unless (or (eq 'stepping name)
-                        (= (length names) most))
-              (pushnew name names :test #'equal))))))))
+                                                (own-packages)))
+                     (values names count))
+      (with-package-iterator (next package :internal :external)
+        (loop
+          (multiple-value-bind (more symbol) (next)
+            (unless more
+              (return))
+            (when (eq package (symbol-package symbol))
+              (dolist (name (remove 'stepping (functions-of symbol)))
+                (when (<= (incf count) +watched-functions+)
+                  (push name names))))))))))
+
+(defun unwatched-line (count)
+  "Returns the line about those of COUNT functions that are not watched, or NIL."
+  (and (> count +watched-functions+)
+       (format nil "; Only ~:d of ~:d functions are watched."
+               +watched-functions+ count)))
 
 ;;; The tree
 
@@ -294,7 +334,8 @@ the user's packages and of the workspace's systems."
               (step-log-folded log) (step-log-depth log)))
     (when (plusp (step-log-omitted log))
       (format stream "~%; ~:d more after the first ~:d."
-              (step-log-omitted log) +step-nodes+))))
+              (step-log-omitted log) +step-nodes+))
+    (format stream "~@[~%~a~]" (unwatched-line (step-log-functions log)))))
 
 (defun step-values (form log)
   "Evaluates FORM, and records it in LOG if it is not a definition. Returns its
@@ -317,8 +358,9 @@ code fails, the tree is part of its output."
             (values :none)
             (done nil))
        (unwind-protect
-            (progn
-              (begin-tracing (steppable-functions) #'make-stepping-function)
+            (multiple-value-bind (functions count) (steppable-functions)
+              (setf (step-log-functions log) count)
+              (begin-tracing functions #'make-stepping-function)
               (setf values (evaluate-forms code evaluation
                                            (lambda (form)
                                              (step-values form log)))

@@ -160,7 +160,11 @@ The code is nested deeper than 2,000 levels at line 1; …" text))
            (defmethod m ((x integer) y) (error \"method\"))
            (defun deep (n) (if (zerop n) (error \"end\") (1+ (deep (1- n)))))
            (defmacro mac (x) (error \"expanding\"))
-           (defun two (a b) (+ a b))"))
+           (defun two (a b) (+ a b))
+           (defmacro indirect (&rest r) `(,(intern \"NOT-THERE\") ,@r))
+           (defun by-name (name x) (funcall (symbol-name-of name) x))
+           (defun symbol-name-of (name) name)
+           (defun set-it (a b) (funcall #'(setf no-place) a b))"))
 
 (session-test backtraces-show-functions-and-arguments
   (functions-that-fail)
@@ -226,6 +230,22 @@ expanding
     ("(mapcar 'no-such-function '(1 2))" "…
 0: (NO-SUCH-FUNCTION ...)
 1: …")
+    ;; the name is not in the code, but what it calls is computed
+    ("(let ((fs (list (intern \"NOT-THERE\")))) (funcall (car fs) 1 2))" "…
+0: (NOT-THERE 1 2)
+1: …")
+    ("(indirect 1 2)" "…
+0: (NOT-THERE 1 2)
+1: (EVAL (INDIRECT 1 2))")
+    ("(by-name (intern \"NOT-THERE\") 1)" "…
+0: (NOT-THERE 1)
+1: (BY-NAME NOT-THERE 1)
+2: …")
+    ;; not called: #' has failed
+    ("(set-it 1 2)" "…
+0: ((SETF NO-PLACE) ...)
+1: (SET-IT 1 2)
+2: …")
     ("(deep 50)" "…
 0: (DEEP 0)
 1: (DEEP 1)

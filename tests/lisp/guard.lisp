@@ -277,3 +277,18 @@ SIMPLE-WARNING: w
 (session-test interruptions-between-calls-do-nothing
   (si:killpid (si:getpid) ext:+sigint+)
   (is (string= "=> 2" (answer "(+ 1 1)"))))
+
+;; Evaluations are copies of one: what they could change would be shared.
+(test blank-evaluation-shares-nothing
+  (is (equal '("") (loop for part across ecl-mcp::*blank-evaluation*
+                         unless (or (null part) (numberp part))
+                           collect part))))
+
+(test finalizers-may-fail-between-calls
+  (let ((ecl-mcp::*evaluation* nil)
+        (evaluation (ecl-mcp::make-evaluation)))
+    (ecl-mcp::note-failed-finalizer (make-condition 'simple-error
+                                                    :format-control "late")
+                                    evaluation)
+    (is (equal '("A finalizer failed: SIMPLE-ERROR: late")
+               (ecl-mcp::evaluation-warnings evaluation)))))

@@ -89,5 +89,8 @@
     (is (= 999 (watched)))
     (answer "(defun last-watched () nil)")
     (is (= 1000 ecl-mcp::+watched-functions+ (watched)))
+    (is (null (search "are watched" (call "step-form" :code "1"))))
     (answer "(defun one-more () nil)")
-    (is (= 1000 (watched)))))
+    (is (= 1000 (watched)))
+    (is (search "; Only 1,000 of 1,001 functions are watched."
+                (call "step-form" :code "1")))))
