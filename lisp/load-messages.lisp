@@ -464,12 +464,14 @@ is loading, by LOAD or as part of a system of the workspace, for LOADING-TEXT; o
 
 (defun loading-text (place)
   "Returns PLACE, a file, a position and the file's version, as \"FILE:LINE\", or
-without the line when the file has changed since."
+without the line when the file has changed since, or is not an ordinary one."
   (destructuring-bind (file position version) place
     (let ((*load-report* (or *load-report* (make-load-report)))
           (*break-on-signals* nil))
       (ignore-errors
-       (if (equal version (file-version file))
+       (if (and (equal version (file-version file))
+                ;; a device may have no end
+                (eq :file (file-kind (native-namestring file))))
            (place-in-file file position)
            (file-place file nil))))))
 
