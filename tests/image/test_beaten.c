@@ -78,10 +78,10 @@ static void note(int fd)
 }
 
 /* In the place of the library's. */
-ssize_t send(int fd, const void *data, size_t n, int flags)
+ssize_t send(int fd, const void *buf, size_t n, int flags)
 {
     note(fd);
-    return syscall(SYS_sendto, fd, data, n, flags, NULL, 0);
+    return syscall(SYS_sendto, fd, buf, n, flags, NULL, 0);
 }
 
 /* In the place of the library's. */
