@@ -217,32 +217,6 @@ static void named_copies_have_no_garbage(void **state)
     assert_true(collections(4) > before);
 }
 
-/* Field N of what the system says in one line about process PID, counted behind
-   its name, from 0; field 0 is a letter. */
-static long field(pid_t pid, int n, char *letter)
-{
-    char path[64];
-    char line[1000];
-    FILE *file;
-    char *at;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    file = fopen(path, "re");
-    assert_non_null(file);
-    assert_non_null(fgets(line, sizeof line, file));
-    (void)fclose(file); // was only read
-    at = strrchr(line, ')');
-    assert_non_null(at);
-    at += 2;
-    *letter = *at;
-    for (; n > 0; n--) {
-        at = strchr(at, ' ');
-        assert_non_null(at);
-        at++;
-    }
-    return strtol(at, NULL, 10);
-}
-
 /* Pages that the system has made or copied for process PID so far, once that
    waits. */
 static long pages_made(pid_t pid)
@@ -251,7 +225,7 @@ static long pages_made(pid_t pid)
     long made = 0;
 
     while (state != 'S')
-        made = field(pid, 7, &state);
+        made = host_process_field(pid, 7, &state);
     return made;
 }
 

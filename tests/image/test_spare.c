@@ -167,32 +167,6 @@ static void keeper_has_its_image_ready(void **state)
     host_wait_gone(image);
 }
 
-/* Pages that the system has made or copied for process PID so far; its STATE.
- */
-static long pages_made(pid_t pid, char *state)
-{
-    char path[64];
-    char line[512] = "";
-    FILE *file;
-    const char *at;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    file = fopen(path, "re");
-    assert_non_null(file);
-    assert_non_null(fgets(line, sizeof line, file));
-    (void)fclose(file); // was only read
-    at = strrchr(line, ')');
-    assert_non_null(at);
-    at += 2;
-    *state = *at;
-    for (int field = 0; field < 7; field++) {
-        at = strchr(at, ' ');
-        assert_non_null(at);
-        at++;
-    }
-    return strtol(at, NULL, 10);
-}
-
 /* When no session comes soon, it does what the first call would do: that one
    finds the pages that it writes. */
 static void image_that_waits_gets_warm(void **state)
@@ -213,13 +187,13 @@ static void image_that_waits_gets_warm(void **state)
     for (int tries = 0; before < WARM || waits != 'S'; tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
-        before = pages_made(image, &waits);
+        before = host_process_field(image, 7, &waits); // pages made or copied
     }
     host_call_in("two", 3, "(+ 1 2)");
     host_wait(3);
     assert_int_equal(image_kept_by(spare), image);
     // no copy is taken before the next turn of the supervisor
-    assert_true(pages_made(image, &waits) - before < COLD);
+    assert_true(host_process_field(image, 7, &waits) - before < COLD);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

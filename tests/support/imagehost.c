@@ -345,3 +345,27 @@ void host_use(int argc, char **argv)
     (void)unsetenv("TMPDIR");
     (void)signal(SIGPIPE, SIG_IGN);
 }
+
+long host_process_field(pid_t pid, int n, char *letter)
+{
+    char path[64];
+    char line[1000];
+    FILE *file;
+    char *at;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    (void)fclose(file); // was only read
+    at = strrchr(line, ')');
+    assert_non_null(at);
+    at += 2;
+    *letter = *at;
+    for (; n > 0; n--) {
+        at = strchr(at, ' ');
+        assert_non_null(at);
+        at++;
+    }
+    return strtol(at, NULL, 10);
+}

@@ -95,4 +95,8 @@ pid_t host_image_pid(uint64_t id);
 bool host_exists(pid_t pid);
 void host_wait_gone(pid_t pid);
 
+/* Field N of what the system says in one line about process PID, counted behind
+   its name, from 0; field 0 is a letter. */
+long host_process_field(pid_t pid, int n, char *letter);
+
 #endif
