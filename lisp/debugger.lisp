@@ -289,8 +289,8 @@ FUNCTION returned."
             (values text failed values)))))))
 
 (defun noting-package (text code frame)
-  "Returns TEXT, how CODE has failed in FRAME, and
-where its names were looked up, if they are not those of the session."
+  "Returns TEXT, which says how CODE failed in FRAME, with the package in which it was
+read, unless that is the current one."
   (format nil "~a~@[~%~a~]" text (frame-package-line code frame)))
 
 (defun finish-guarded (function evaluation)
