@@ -153,8 +153,12 @@ OPERATION with ARGUMENT as KEY must match PATTERN."
   `(test ,name
      (ecl-mcp-run::call-collector "GC_invoke_finalizers" :int)
      (reset)
-     (unwind-protect (progn ,@body)
-       (reset))))
+     ;; FiveAM runs tests in any order: no file that another test has loaded and
+     ;; written again is an edited one here.
+     (let ((ecl-mcp::*loaded-versions* (make-hash-table :test #'equal))
+           (ecl-mcp::*versions-loaded-alone* (make-hash-table :test #'equal)))
+       (unwind-protect (progn ,@body)
+         (reset)))))
 
 (defun wait-until (function what)
   "Waits until FUNCTION returns true, and returns that value. Fails after ten
@@ -168,6 +172,19 @@ seconds, and names WHAT."
         do (sleep 0.005)))
 
 ;;; Running
+
+(defun ordered-tests ()
+  "Returns the names of all tests: in alphabetical order, or in one drawn by the
+text ECL_MCP_TEST_ORDER of the environment. FiveAM's own order differs from run
+to run, and so would what fails."
+  (let ((drawn-by (ext:getenv "ECL_MCP_TEST_ORDER"))
+        (names (loop for name being the hash-keys
+                       of (fiveam::tests (fiveam:get-test 'ecl-mcp))
+                     collect name)))
+    (if drawn-by
+        (sort names #'< :key (lambda (name)
+                               (sxhash (format nil "~a ~a" drawn-by name))))
+        (sort names #'string<))))
 
 (defun run-tests (scratch tools)
   "Runs all tests with the directory SCRATCH and the file TOOLS, then ends the
