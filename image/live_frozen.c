@@ -47,7 +47,9 @@ static cl_object keyword(const char *name)
     return ecl_make_keyword(name);
 }
 
-/* Tells the supervisor of ERROR, which belongs to EVALUATION. */
+/* Tells the supervisor of ERROR, which belongs to EVALUATION. Interrupts are
+   off: one that left this would leave a frame in the connection's buffer, and
+   the next one would bring it along once more, or a part of it. */
 static void tell_frozen(const struct frozen_error *error, uint64_t evaluation)
 {
     connection_send_frozen(live.connection, live.call, error->pid,
@@ -73,8 +75,11 @@ static cl_object tell_of_thread(cl_object number, cl_object pid,
     cl_env_ptr env = ecl_process_env();
     const struct frozen_error error = {ecl_to_uint64_t(number),
                                        (pid_t)ecl_fixnum(pid), -1};
+    uint64_t of = ecl_to_uint64_t(evaluation);
 
-    tell_frozen(&error, ecl_to_uint64_t(evaluation));
+    ecl_disable_interrupts_env(env);
+    tell_frozen(&error, of);
+    ecl_enable_interrupts_env(env);
     ecl_return0(env);
 }
 
@@ -88,13 +93,13 @@ static cl_object freeze_process(cl_object lock, cl_object tell)
     ecl_disable_interrupts_env(env);
     side = frozen_make(&live.frozen, live.connection, (int)ecl_fixnum(lock),
                        &error);
+    if (side == FROZEN_LEFT && live.frozen.link < 0 && tell != ECL_NIL)
+        tell_frozen(&error, live.evaluation);
     ecl_enable_interrupts_env(env);
     if (side == FROZEN_FAILED)
         ecl_return1(env, ECL_NIL);
     if (side == FROZEN_WORKS)
         return values_of(keyword("WORKS"), &error);
-    if (live.frozen.link < 0 && tell != ECL_NIL)
-        tell_frozen(&error, live.evaluation);
     return values_of(keyword("LEFT"), &error);
 }
 
@@ -160,10 +165,22 @@ static cl_object ask_frozen(cl_object socket, cl_object text)
     ecl_return1(env, asked ? ecl_make_fixnum(live.frozen.asked.fd) : ECL_NIL);
 }
 
-/* The values of TAKE-ANSWER for ANSWER, which came from error NUMBER, and
-   belongs to EVALUATION. */
-static cl_object answer_values(struct frozen_answer *answer, uint64_t number,
-                               uint64_t evaluation)
+/* Tells the supervisor what ANSWER, which came from error NUMBER and belongs to
+   EVALUATION, brings for it. Interrupts are off. */
+static void tell_answer(const struct frozen_answer *answer, uint64_t number,
+                        uint64_t evaluation)
+{
+    if (answer->frozen.socket >= 0)
+        tell_frozen(&answer->frozen, evaluation);
+    if (answer->socket < 0)
+        return;
+    connection_send_outcome(live.connection, live.call, answer->outcome,
+                            (int64_t)number, answer->socket);
+    (void)close(answer->socket); // the supervisor has it
+}
+
+/* The values of TAKE-ANSWER for ANSWER. */
+static cl_object answer_values(const struct frozen_answer *answer)
 {
     cl_env_ptr env = ecl_process_env();
     cl_object text = lisp_text_new(answer->text);
@@ -171,16 +188,9 @@ static cl_object answer_values(struct frozen_answer *answer, uint64_t number,
         answer->aside.n > 0 ? lisp_text_new(answer->aside) : ECL_NIL;
     cl_object error = ECL_NIL;
 
-    if (answer->frozen.socket >= 0) {
-        tell_frozen(&answer->frozen, evaluation);
+    if (answer->frozen.socket >= 0)
         error = cl_list(2, ecl_make_uint64_t(answer->frozen.number),
                         ecl_make_fixnum(answer->frozen.socket));
-    }
-    if (answer->socket >= 0) {
-        connection_send_outcome(live.connection, live.call, answer->outcome,
-                                (int64_t)number, answer->socket);
-        (void)close(answer->socket); // the supervisor has it
-    }
     env->values[0] = keyword("DONE");
     env->values[1] = text;
     env->values[2] = answer->failed ? ECL_T : ECL_NIL;
@@ -195,18 +205,19 @@ static cl_object answer_values(struct frozen_answer *answer, uint64_t number,
 static cl_object take_answer(cl_object number, cl_object evaluation)
 {
     cl_env_ptr env = ecl_process_env();
+    uint64_t from = ecl_to_uint64_t(number);
+    uint64_t of = ecl_to_uint64_t(evaluation);
     struct frozen_answer answer;
     enum status status;
-    cl_object result = ECL_NIL;
 
+    // whatever allocates for Lisp turns them on again
     ecl_disable_interrupts_env(env);
     status = frozen_take(&live.frozen, &answer);
     if (status == ST_OK)
-        result = answer_values(&answer, ecl_to_uint64_t(number),
-                               ecl_to_uint64_t(evaluation));
+        tell_answer(&answer, from, of);
     ecl_enable_interrupts_env(env);
     if (status == ST_OK)
-        return result;
+        return answer_values(&answer);
     if (status == ST_MISSING)
         ecl_return1(env, keyword("WAIT"));
     ecl_return2(env, keyword("ENDED"), ecl_make_fixnum(answer.ended));

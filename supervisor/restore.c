@@ -85,7 +85,8 @@ void restore_send_held(struct session *session, int64_t now)
 {
     struct keeping *keeping = &session->keeping;
 
-    if (!keeping->held || session->image.unsettled)
+    // before the keeper has told of the image, no copy is known to be one
+    if (!keeping->held || session->image.pid <= 0 || session->image.unsettled)
         return;
     keeping->held = false;
     keeping->sent_at = now;

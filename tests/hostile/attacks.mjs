@@ -80,7 +80,7 @@ const LIMITS = [
     { name: 'no descriptors while functions become native', told: is(0),
         next: WELL, before: `(compiler "n1" "${HELD}") (setf ecl-mcp::*native* t) ` +
             '(defun slow (n) (list n)) (slow 1)',
-        code: '(line-of "n1-lisp") (limit 7 0)' },
+        code: '(line-of "n1-lisp") (limit 7 0)', seconds: 50 },
     limited('locked memory', 8),
     limited('address space', 9),
     limited('signals that wait', 11),

@@ -32,6 +32,8 @@ const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
     '| => *DATA*\n' +
     'eval (defun c (text) (funcall (compile nil `(lambda () ' +
     '(ffi:c-inline () () :void ,text :one-liner nil)))))\n| => C\n' +
+    'eval (defun hit (n) (si:call-cfun (si:find-foreign-symbol "kill" :default ' +
+    ':pointer-void 0) :int \'(:int :int) (list (ext:getpid) n)))\n| => HIT\n' +
     'call checkpoint-session {"name":"start"}\n| …\n' + OTHER;
 
 const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
@@ -159,9 +161,13 @@ async function run(player, { file, name, steps, attack }) {
                 'eval {"session":"other"} (first *mine*)\n| …\n');
             player.spared = +player.answered.text.slice('=> '.length);
         }
-        for (const step of steps) {
+        const rest = [...steps];
+        for (let step; (step = rest.shift());) {
             at = step.at;
             await timed(player, step);
+            // what the code has started may still send it signals
+            while (step.verb === 'eval' && rest[0]?.verb === 'wait')
+                await player.step(rest.shift());
             if (step.verb === 'eval')
                 await describeError(player);
             if (name.endsWith(EACH) && step.verb === 'eval')

@@ -115,6 +115,28 @@ static void restore_takes_the_first_copy_before_a_call(void **state)
 }
 
 /* The newest checkpoint is killed, too: an older one replaces the image. */
+/* The keeper and the image speak over two sockets, and their first words can be
+   read in any order: the image is asked for a copy when its keeper is known, by
+   which the copy is seen to be one. */
+static void restore_asks_a_known_image(void **state)
+{
+    struct buf frame;
+
+    (void)state;
+    while (!zygote_is_ready(&host->zygote))
+        host_turn(5);
+    assert_int_equal(kill(host->zygote.pid, SIGSTOP), 0);
+    host_begin(&frame, "main", 1, "checkpoint-session", 0);
+    host_send(&frame);
+    while (!host->sessions || host->sessions->image.socket < 0)
+        host_turn(5);
+    host_turn(0); // sends what there is
+    assert_false(linux_has_unread(host->sessions->image.socket));
+    assert_int_equal(kill(host->zygote.pid, SIGCONT), 0);
+    host_wait(1);
+    host_expect_success();
+}
+
 static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
@@ -500,6 +522,7 @@ int main(int argc, char **argv)
         TEST(restore_says_what_is_lost),
         TEST(restore_survives_death_after_death),
         TEST(restore_takes_the_first_copy_before_a_call),
+        TEST(restore_asks_a_known_image),
         TEST(restore_falls_back_to_older_ones),
         TEST(restore_undoes_evaluations),
         TEST(restore_passes_over_reads),

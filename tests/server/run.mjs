@@ -110,13 +110,22 @@ async function playFaulty(scratch) {
     return good;
 }
 
+// The log of calls would grow from run to run. Others may be running, and write
+// to it: they, too, are transcripts (asan-server), and none lasts for an hour.
+function removeOldLogs(folder) {
+    for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
+        const file = path.join(folder, name);
+        const written = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+        if (written < Date.now() - 3600 * 1000)
+            fs.rmSync(file, { force: true });
+    }
+}
+
 async function main() {
     const scratch = scratchFolder('ecl-mcp-test');
     const home = path.join(ROOT, 'build/tests/home');
     fs.mkdirSync(home, { recursive: true });
-    // The log of calls, which would grow from run to run.
-    fs.rmSync(path.join(home, '.local/state/ecl-mcp'),
-        { recursive: true, force: true });
+    removeOldLogs(path.join(home, '.local/state/ecl-mcp/audit'));
     const queue = load(positionals.length ? positionals : allFiles());
     const results = [];
     const work = async () => {
