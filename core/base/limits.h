@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* limits.h: every limit on input, memory, time and number, each with its
-   reason. A message that refuses something names the limit that it met. */
+   reason; those of Lisp images are in limits_images.h. A message that refuses
+   something names the limit that it met. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
+
+#include "base/limits_images.h"
 
 /* Bytes of one message line, the default of --max-message: ten times the most
    that SDK clients send, and small enough to be held twice. */
@@ -33,29 +36,6 @@
 
 /* Files that we remember having shown the model: it works on fewer at once. */
 #define LIMIT_SEEN_FILES 512
-
-/* Patterns of --secret: more than anybody types, and few enough for the command
-   line of the image program. */
-#define LIMIT_SECRETS 64
-
-/* Folders of the home folder, and names in all of them, among which secrets are
-   looked for when an image starts: so a large home costs no more than a
-   millisecond or two. */
-#define LIMIT_SECRET_FOLDERS 256
-#define LIMIT_SECRET_NAMES 10000
-
-/* Files in secret folders of the homes, hidden under other names, too. */
-#define LIMIT_SECRET_INSIDE 1000
-
-/* Patterns of --protect; folders of the workspace in which repositories are
-   looked for when the images start, and entries of them, a matter of some
-   milliseconds; repositories whose hooks and settings are kept; and files that
-   are. */
-#define LIMIT_PROTECTS 64
-#define LIMIT_COVERED_FOLDERS 300
-#define LIMIT_COVERED_ENTRIES 4000
-#define LIMIT_COVERED_ROOTS 16
-#define LIMIT_COVERS 1000
 
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
@@ -366,10 +346,6 @@
 /* Characters of a changed argument that the answer quotes. */
 #define LIMIT_CHANGE 500
 
-/* Calls that are sent ahead to a live image while it evaluates: enough to keep
-   it busy, few enough that they never fill its socket. */
-#define LIMIT_AHEAD 32
-
 /* Characters of output in one notification of progress: more than a person
    reads in the quarter of a second between two of them. */
 #define LIMIT_PROGRESS 2000
@@ -391,143 +367,12 @@
    for its other users. */
 #define LIMIT_INPUT_MS 600000
 
-/* Milliseconds that an evaluation gets by default: more than interactive work
-   takes, and less than the 60 s after which clients give up. */
-#define LIMIT_TIMEOUT_MS 30000
-
-/* The same for loading a system, which may compile hundreds of files. */
-#define LIMIT_LOAD_TIMEOUT_MS 600000
-
-/* Longest time limit in seconds, a day: no call should take longer. */
-#define LIMIT_TIMEOUT_MAX 86400
-
-/* Milliseconds between the stages in which an evaluation is stopped: condition,
-   throw, throw past cleanup forms, end of the image. */
-#define LIMIT_INTERRUPT_MS 500
-
-/* Milliseconds that a call must have run before reset-session, restore-session
-   and the like, which wait for it, stop it: quick calls that were sent together
-   with them still end as they would. */
-#define LIMIT_STUCK_MS 1000
-
-/* Bytes of the heap of a live image, the default of --memory, its range. */
-#define LIMIT_HEAP (1024ull * 1024 * 1024)
-#define LIMIT_HEAP_MIN (64ull * 1024 * 1024)
-#define LIMIT_HEAP_MAX (1024ull * 1024 * 1024 * 1024)
-
-/* Bytes of the heap that may be garbage when a copy of the image is taken; more
-   of it, and more than a quarter of the heap, is given back to the system
-   first. */
-#define LIMIT_HEAP_LOOSE (32u * 1024 * 1024)
-
-/* Quiet moments after which the forms and values of a large evaluation have
-   left the variables of the read-eval-print loop, and that is tried again. */
-#define LIMIT_HEAP_MOMENTS 4
-
-/* Bytes that calls have allocated since the last collection when a copy of a
-   smaller heap is taken; more is collected first if nobody waits: that of 900
-   small calls, of which up to eight copies have some each, in 7 ms. */
-#define LIMIT_HEAP_STALE (1024u * 1024)
-
-/* Bytes of C stack that ECL counts on in each thread: enough to read 100,000
-   open parentheses. */
-#define LIMIT_LISP_STACK (64ull * 1024 * 1024)
-
-/* Bytes of this stack that are reserved for handling an overflow. */
-#define LIMIT_LISP_STACK_SAFETY (1024 * 1024)
-
-/* Bytes of stack that the main thread really has: ECL's reader does not check
-   how much is left, and would crash the process. */
-#define LIMIT_C_STACK (1024ull * 1024 * 1024)
-
 /* Bytes of one log line. */
 #define LIMIT_LOG_LINE 2000
-
-/* Starts of the zygote that may fail in a row before calls are refused, and
-   milliseconds between two attempts from then on. */
-#define LIMIT_ZYGOTE_TRIES 3
-#define LIMIT_ZYGOTE_RETRY_MS 2000
-
-/* Milliseconds in which the zygote must be ready, and it and keepers answer. */
-#define LIMIT_ZYGOTE_BOOT_MS 20000
-
-/* Milliseconds within which the zygote must have covered new files: until then
-   no image gets a call, whose code could write them. */
-#define LIMIT_ZYGOTE_COVER_MS 10000
 
 /* Bytes of one frame between supervisor and image: the largest message, with
    room for the head of the frame. */
 #define LIMIT_FRAME (LIMIT_MESSAGE_MAX + 1024u * 1024)
-
-/* Sessions that may be open: each is a process, and another one for its
-   checkpoint. */
-#define LIMIT_SESSIONS 256
-
-/* Processes of one session, its image included: more than a parallel build
-   starts, few enough that a fork bomb ends before the machine suffers. */
-#define LIMIT_PROCESSES 256
-
-/* Tasks (processes and threads) of one session, sleeping copies included, where
-   the kernel itself counts them: so many that LIMIT_PROCESSES is met first by
-   all but a fork bomb, which is faster than any count. */
-#define LIMIT_TASKS 1024
-
-/* How much sooner than others a process of a session is ended when the machine
-   runs out of memory, in points of 1000 (/proc/PID/oom_score_adj). */
-#define LIMIT_OOM_SCORE 500
-
-/* Bytes of a file that evaluated code may write: an endless loop must not fill
-   the disk. */
-#define LIMIT_FILE_WRITTEN (4ull * 1024 * 1024 * 1024)
-
-/* Descriptors that a process of a session may have open: as many as programs
-   expect, and few enough to be closed one by one. */
-#define LIMIT_DESCRIPTORS 4096
-
-/* Plain files in each folder on the way to a secret that images may read, each
-   by a rule that takes 4 microseconds at every start: a home with thousands
-   must not cost more than one with fifty. Dotted ones come first. */
-#define LIMIT_FILES_READABLE 128
-
-/* Entries of such a folder that are listed: more than anybody has, and 6 MB for
-   a moment at a start. Nothing in a folder with more gets readable. */
-#define LIMIT_WAY_ENTRIES 120000
-
-/* Bytes in which a large home is remembered: to read more would save little. */
-#define LIMIT_HOME_REMEMBERED (1024 * 1024)
-
-/* Milliseconds in which the temporary folder of the images is removed when the
-   server ends: a client waits for that end. The rest is removed in the
-   background by the next server, within the second time. */
-#define LIMIT_TEMPORARY_END_MS 1000
-#define LIMIT_TEMPORARY_SWEEP_MS 60000
-
-/* Checkpoints that a session keeps, of those with a name and of those without:
-   each is a process, which shares the memory that has not changed since. */
-#define LIMIT_CHECKPOINTS 8
-
-/* Checkpoints that an image can ask for replays: those that the supervisor
-   keeps, and some that are about to end, as the next one is there. */
-#define LIMIT_PASTS (3 * LIMIT_CHECKPOINTS)
-
-/* Interrupts that wait for a call while it has them off, none of which may be
-   lost: more than the supervisor, a user and a copy send. */
-#define LIMIT_INTERRUPTS 16
-
-/* Frozen errors of a session: each is a process, too. */
-#define LIMIT_FROZEN_ERRORS 3
-
-/* Numbers of frozen errors, from the newest down, of which the supervisor knows
-   whether they have been there: those of threads come late. As many as the bits
-   of a word. */
-#define LIMIT_FROZEN_NUMBERS 64
-
-/* Evaluations of a session whose first lines we remember, to say what was
-   undone or lost. */
-#define LIMIT_HISTORY 64
-
-/* Milliseconds within which a checkpoint must wake up. */
-#define LIMIT_WAKE_MS 1000
 
 /* Parentheses and quotes open at a time in source text: each takes 32 bytes. */
 #define LIMIT_SOURCE_DEPTH 1000000
@@ -546,26 +391,12 @@
 /* Definitions that are listed when a name matches many of them, or none. */
 #define LIMIT_SOURCE_CANDIDATES 20
 
-/* Levels of the tree of one evaluation: each line is indented by its level
-   (lisp/step.lisp). */
-#define LIMIT_STEP_DEPTH 100
-
-/* Runs of one measurement, each of whose times is kept (lisp/measure.lisp). */
-#define LIMIT_RUNS 100000
-
-/* Seconds that one test of run-tests may take: a day. */
-#define LIMIT_TEST_SECONDS 86400
-
 /* Characters that an answer shows of each output of a call that is not about
    what was printed: enough to see which test wrote it. */
 #define LIMIT_OUTPUT_ASIDE 1000
 
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
-
-/* Milliseconds of processor time that an evaluation runs after a definition
-   before that is compiled: most are done by then, and a fork costs 1. */
-#define LIMIT_NATIVE_AFTER_MS 100
 
 /* Values that complete what a user types: MCP allows no more in an answer. To
    find systems, the folders that are looked into: more than a workspace with
@@ -575,9 +406,6 @@
 
 /* Bytes of an argument of a prompt: more than anybody types. */
 #define LIMIT_PROMPT_ARGUMENT (64u * 1024)
-
-/* Bytes of a session's name. */
-#define LIMIT_SESSION_NAME 64
 
 /* Inside Emacs: log lines that are kept until somebody asks for them, each of
    at most LIMIT_LOG_LINE bytes; the oldest go first. */
