@@ -634,8 +634,19 @@ $(error PREFIX=$(PREFIX) is not absolute; give the whole path, such as PREFIX=$(
 endif
 endif
 
-.PHONY: install install-emacs uninstall
-install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (default: /usr/local)
+.PHONY: install install-emacs may-install uninstall
+# What install(1) says then does not name the cause.
+may-install:
+	@for folder in bin lib libexec share; do \
+	  at='$(DESTDIR)$(PREFIX)'/$$folder; \
+	  while [ ! -e "$$at" ]; do at=$$(dirname "$$at"); done; \
+	  [ -d "$$at" ] && [ -w "$$at" ] || { \
+	    echo "make install: $$at is not a folder in which you may write;" \
+	      "run it as root, or give another PREFIX, such as PREFIX=$(HOME)/.local" >&2; \
+	    exit 1; }; \
+	done
+
+install: may-install all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (default: /usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
 	  '$(DOC)/docs/adr' '$(DOC)/docs/images' '$(MAN_DIR)' '$(COMPLETIONS)'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
@@ -647,7 +658,7 @@ install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFI
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 	install -m 644 $(wildcard docs/images/*.png) '$(DOC)/docs/images/'
 
-install-emacs: module elisp info
+install-emacs: may-install module elisp info
 	install -d '$(LIB)' '$(SITE_LISP)'
 	install -m 644 $(MODULE) $(MODULE_FACTS) '$(LIB)/'
 	install -m 644 $(BUILD)/elisp/*.el $(BUILD)/elisp/*.elc '$(SITE_LISP)/'

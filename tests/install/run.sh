@@ -122,6 +122,18 @@ refuses_prefix()
     is_empty && [ ! -e "$1" ]
 }
 
+# Nobody may write below a file, not even root.
+refuses_file()
+{
+    : >"$root/file"
+    said=$(make -s install DESTDIR="$root/file" PREFIX=/opt 2>&1) && return 1
+    rm "$root/file"
+    case $said in
+    *"make install: $root/file is not a folder in which you may write; run it as root, or"*) ;;
+    *) return 1 ;;
+    esac
+}
+
 # deps_without PACKAGE: what scripts/deps.sh check says where only PACKAGE is missing,
 # to somebody who is not root and has no sudo.
 deps_without()
@@ -161,6 +173,7 @@ check 'packages that are needed are named' deps_refuse
 rm -rf "$root" && mkdir -p "$root"
 check 'a relative PREFIX is refused' refuses_prefix build/relative
 check 'a PREFIX with a ~ is refused' refuses_prefix '~/ecl-mcp'
+check 'a folder without rights is named' refuses_file
 check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
 check 'the installed server evaluates' evaluates
 check 'the installed elisp finds what is installed' emacs_evaluates
