@@ -127,6 +127,7 @@ MODULE := $(BUILD)/ecl-mcp-module.so
 MODULE_FACTS := $(BUILD)/ecl-mcp-module.version
 ELISP := $(BUILD)/elisp/.compiled
 INFO := $(BUILD)/ecl-mcp.info
+MAN := $(BUILD)/ecl-mcp.1
 
 # The part for Emacs is built if Emacs and its header are installed.
 HAS_EMACS := $(shell command -v emacs >/dev/null && \
@@ -138,7 +139,7 @@ HAS_EMACS := $(shell command -v emacs >/dev/null && \
 .PHONY: FORCE
 
 .PHONY: all server image module elisp info
-all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module $(if $(filter release,$(PROFILE)),elisp info)) ## build everything into build/PROFILE (debug, release, asan)
+all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server $(if $(filter release,$(PROFILE)),$(MAN))) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module $(if $(filter release,$(PROFILE)),elisp info)) ## build everything into build/PROFILE (debug, release, asan)
 server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
 module: $(MODULE) $(MODULE_FACTS) ## build the module for Emacs
@@ -255,6 +256,10 @@ $(INFO): elisp/ecl-mcp.texi
 	$(call say,INFO,$@)
 	@mkdir -p $(@D)
 	$(Q)if command -v makeinfo >/dev/null; then makeinfo --no-split -o $@ $<; fi
+
+$(MAN): $(SERVER) scripts/man.sh
+	$(call say,MAN,$@)
+	$(Q)sh scripts/man.sh $< >$@
 
 $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	$(call say,ECL,$@)
@@ -614,24 +619,46 @@ DOC := $(DESTDIR)$(PREFIX)/share/doc/ecl-mcp
 # Files for one architecture, and for all; the elisp finds the module from its
 # own folder.
 LIB := $(DESTDIR)$(PREFIX)/lib/ecl-mcp
+MAN_DIR := $(DESTDIR)$(PREFIX)/share/man/man1
+COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 SITE_LISP := $(DESTDIR)$(PREFIX)/share/emacs/site-lisp/ecl-mcp
 INFO_DIR := $(DESTDIR)$(PREFIX)/share/info
 # Adds the manual to the menu. Not with DESTDIR: a package does it on installing.
 info_dir = { [ -n '$(DESTDIR)' ] || ! command -v install-info >/dev/null || \
   install-info $(1) --info-dir='$(INFO_DIR)' '$(INFO_DIR)/ecl-mcp.info'; }
 
-.PHONY: install install-emacs uninstall
-install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (default: /usr/local)
+# A relative one would mean a folder of the clone, and a ~ in it one named ~.
+ifneq ($(filter install install-emacs uninstall,$(MAKECMDGOALS)),)
+ifneq ($(filter-out /%,$(firstword $(PREFIX))),)
+$(error PREFIX=$(PREFIX) is not absolute; give the whole path, such as PREFIX=$(HOME)/.local)
+endif
+endif
+
+.PHONY: install install-emacs may-install uninstall
+# What install(1) says then does not name the cause.
+may-install:
+	@for folder in bin lib libexec share; do \
+	  at='$(DESTDIR)$(PREFIX)'/$$folder; \
+	  while [ ! -e "$$at" ]; do at=$$(dirname "$$at"); done; \
+	  [ -d "$$at" ] && [ -w "$$at" ] || { \
+	    echo "make install: $$at is not a folder in which you may write;" \
+	      "run it as root, or give another PREFIX, such as PREFIX=$(HOME)/.local" >&2; \
+	    exit 1; }; \
+	done
+
+install: may-install all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (default: /usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
-	  '$(DOC)/docs/adr' '$(DOC)/docs/images'
+	  '$(DOC)/docs/adr' '$(DOC)/docs/images' '$(MAN_DIR)' '$(COMPLETIONS)'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
 	install -m 755 $(IMAGE) '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp/'
+	install -m 644 $(MAN) '$(MAN_DIR)/'
+	install -m 644 scripts/completion.bash '$(COMPLETIONS)/ecl-mcp'
 	install -m 644 README.md CHANGELOG.md LICENSE '$(DOC)/'
 	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 	install -m 644 $(wildcard docs/images/*.png) '$(DOC)/docs/images/'
 
-install-emacs: module elisp info
+install-emacs: may-install module elisp info
 	install -d '$(LIB)' '$(SITE_LISP)'
 	install -m 644 $(MODULE) $(MODULE_FACTS) '$(LIB)/'
 	install -m 644 $(BUILD)/elisp/*.el $(BUILD)/elisp/*.elc '$(SITE_LISP)/'
@@ -641,7 +668,7 @@ install-emacs: module elisp info
 uninstall: ## remove what install installed, with the same DESTDIR and PREFIX
 	[ ! -e '$(INFO_DIR)/ecl-mcp.info' ] || $(call info_dir,--delete)
 	rm -f '$(INFO_DIR)/ecl-mcp.info'
-	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
+	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp' '$(MAN_DIR)/ecl-mcp.1' '$(COMPLETIONS)/ecl-mcp'
 	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' '$(DOC)' '$(LIB)' '$(SITE_LISP)'
 
 # ----------------------------------------------------------------- others

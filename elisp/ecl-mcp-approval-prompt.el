@@ -338,6 +338,8 @@ The moment must be right; see `ecl-mcp-typing-why-not-ask'."
       (ecl-mcp-approval-window-hide))
     (when (= 0 (minibuffer-depth))
       (ecl-mcp-approval-prompt--absorb question answer))
+    (when-let ((why (ecl-mcp-approval-text-gone request)))
+      (ecl-mcp--report "%s" why))
     answer))
 
 (provide 'ecl-mcp-approval-prompt)

@@ -334,5 +334,13 @@ FAULTS are sentences about faults in the rules."
       (ignore-errors (json-pretty-print-buffer)))
     (buffer-string)))
 
+(defun ecl-mcp-approval-text-gone (request)
+  "Why REQUEST, which nobody answered, no longer waits; nil if somebody did."
+  (unless (memq (ecl-mcp-request-state request) '(waiting answered))
+    (let ((why (ecl-mcp-request-answer request)))
+      (concat (format "#%d no longer waits" (ecl-mcp-request-number request))
+              (if (and (stringp why) (not (equal why "")))
+                  (concat ": " (ecl-mcp-approval-text-line why)))))))
+
 (provide 'ecl-mcp-approval-text)
 ;;; ecl-mcp-approval-text.el ends here

@@ -325,6 +325,12 @@ A key for the one before may still be on its way from a distant terminal."
     (cl-incf ecl-mcp-approval-window--came-up
              (max 0 (- ecl-mcp-approval-idle ecl-mcp-approval-grace)))))
 
+(defun ecl-mcp-approval-window-shown-p (request)
+  "Whether the approval buffer shows REQUEST, and a window shows that."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (and (eq request (buffer-local-value 'ecl-mcp-approval-window--request buffer))
+         (get-buffer-window buffer t))))
+
 (defun ecl-mcp-approval-window-request-gone (request)
   "Remove REQUEST, which no longer waits, from the screen."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))

@@ -267,10 +267,16 @@ Another package may have canceled it, or a throw may have ended it."
                (ecl-mcp--key 'ecl-mcp-review)))))
 
 (defun ecl-mcp-approval-gone (request)
-  "Remove REQUEST, which no longer waits, from the screen."
-  (when (eq request (ecl-mcp-approval-prompt-request))
-    (ecl-mcp-approval-prompt-check))
-  (ecl-mcp-approval-window-request-gone request)
+  "Remove REQUEST, which no longer waits, from the screen.
+If it was there, say why, also when a question about it ends; a request that
+vanishes silently looks like one that was answered."
+  (let ((why (and (ecl-mcp-approval-window-shown-p request)
+                  (ecl-mcp-approval-text-gone request))))
+    (if (eq request (ecl-mcp-approval-prompt-request))
+        (ecl-mcp-approval-prompt-check)
+      (when (and why (not (ecl-mcp-typing-why-not-show)))
+        (ecl-mcp--report "%s" why)))
+    (ecl-mcp-approval-window-request-gone request))
   (cl-callf2 delq request ecl-mcp-approval--displayed)
   (cl-callf2 delq request ecl-mcp-approval--notified)
   (cl-callf2 delq request ecl-mcp-approval--warned)

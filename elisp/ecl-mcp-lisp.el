@@ -413,18 +413,19 @@ since short answers look to it like parts of long ones."
                      "M-x ecl-mcp-restart-lisp tries again")))
 
 (defun ecl-mcp-lisp--lost (lisp why)
-  "Restart LISP, whose images are gone; tell waiting callers WHY."
+  "Restart LISP, whose images are gone; tell the user and waiting callers WHY."
   (setf (ecl-mcp-lisp-lost lisp) why)
   (cl-incf (ecl-mcp-lisp-losses lisp))
-  (ecl-mcp--report "%s" why)
+  (ecl-mcp--note 'info "%s" why)
   (ecl-mcp-lisp--restart lisp)
-  (ecl-mcp-module-image-lost
-   (ecl-mcp-lisp-core lisp)
-   (concat (ecl-mcp-lisp-lost lisp)
-           (if (ecl-mcp-lisp-process lisp)
-               " A fresh Lisp was started;"
-             " M-x ecl-mcp-restart-lisp starts a fresh one;")
-           " all definitions and data of its sessions are lost.")))
+  (let* ((again (ecl-mcp-lisp-process lisp))
+         (text (concat (ecl-mcp-lisp-lost lisp)
+                       (if again " A fresh Lisp was started;"
+                         " M-x ecl-mcp-restart-lisp starts a fresh one;")
+                       " all definitions and data of its sessions are lost.")))
+    (when again
+      (ecl-mcp--report "%s" text))
+    (ecl-mcp-module-image-lost (ecl-mcp-lisp-core lisp) text)))
 
 (defun ecl-mcp-lisp--listened-in-vain (lisp process)
   "Keep clients out of LISP if listening for them may have ended PROCESS.

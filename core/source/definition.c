@@ -51,7 +51,9 @@ struct walk {
     struct forms other;     /* without a kind: those that do not look like
                                definitions */
     struct forms same_name; /* but of another kind, or with another rest */
-    struct nearest nearest; /* of this kind, or of any that looks like one */
+    struct forms unlike;    /* with other names: of this kind, or any that look
+                               like definitions */
+    struct nearest nearest; /* among these */
 };
 
 /* How alike a name must be to be named (likeness.h), and how much of it is
@@ -99,8 +101,10 @@ static void consider(struct walk *walk, const struct form *form)
         keep(&walk->other, form);
     else if (name)
         keep(&walk->same_name, form);
-    else if (kind || defines)
+    else if (kind || defines) {
+        keep(&walk->unlike, form);
         compare(walk, form);
+    }
 }
 
 /* Whether what begins at AT is at the top level, apart from #+ and #-; *WHOLE
@@ -239,6 +243,7 @@ static void walk_again(struct walk *walk, bool resync)
     walk->found.count = 0;
     walk->other.count = 0;
     walk->same_name.count = 0;
+    walk->unlike.count = 0;
     walk->nearest.score = NEAR - 1;
 }
 
@@ -333,6 +338,11 @@ static void put_missing(struct buf *out, const struct walk *walk)
         buf_byte(out, ' ');
         put_name(out, nearest);
         buf_printf(out, " in line %u.", (unsigned)nearest->place.line);
+    } else if (walk->unlike.count > 0) {
+        buf_str(out, STR(" The file has:"));
+        put_forms(out, &walk->unlike, walk->tokens.text);
+    } else {
+        buf_str(out, STR(" The file has no definitions."));
     }
 }
 

@@ -69,6 +69,26 @@ Folders above ROOT may hold anything and are not looked at."
         (should (plist-get result :success))
         (should (string-suffix-p "=> 2" (plist-get result :content)))))))
 
+(ert-deftest ecl-mcp-lisp-loss-is-told-to-the-user ()
+  "Also where no call waits, the echo area says what was lost, and what is new."
+  (ecl-mcp-test-with-lisp folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *gone* 1)")))
+    (let ((losses (ecl-mcp-lisp-losses ecl-mcp-lisp))
+          (told nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args)
+                   (push (apply #'format-message format args) told))))
+        (signal-process (ecl-mcp-lisp-process ecl-mcp-lisp) 'SIGKILL)
+        (ecl-mcp-test-await "the loss"
+                            (lambda ()
+                              (and (> (ecl-mcp-lisp-losses ecl-mcp-lisp) losses)
+                                   (process-live-p
+                                    (ecl-mcp-lisp-process ecl-mcp-lisp))))))
+      (should (equal told
+                     (list (concat "ecl-mcp: The process of the Lisp images ended: "
+                                   "killed. A fresh Lisp was started; all definitions "
+                                   "and data of its sessions are lost.")))))))
+
 (ert-deftest ecl-mcp-lisp-loss-is-reported-once ()
   "The next evaluation after a loss reports it, later ones do not."
   (ecl-mcp-test-with-lisp folder

@@ -59,6 +59,81 @@ emacs_evaluates()
         grep -qxF "$root/opt/bin/ecl-mcp"
 }
 
+# The man page has each word of --help, in this order.
+man_says_help()
+{
+    page=$root/opt/share/man/man1/ecl-mcp.1
+    said=$(sed -n '/^\.SH SYNOPSIS/,/^\.SH FILES/p' "$page" |
+        sed '/^\.\(SH\|TP\|PP\)/d; s/^\.B //; s/\\-/-/g; s/\\(ti/~/g; s/\\&//; s/\\e/\\/g' | xargs -d '\n')
+    helped=$("$root/opt/bin/ecl-mcp" --help | sed 's/^Usage: //' | xargs -d '\n')
+    [ -n "$said" ] && [ "$(echo $said)" = "$(echo $helped)" ] || {
+        printf '%s\n' "$said" "$helped"
+        return 1
+    }
+    ! command -v groff >/dev/null ||
+        [ -z "$(groff -man -Tutf8 -wall "$page" 2>&1 >/dev/null)" ]
+}
+
+# completes WORDS…: what bash offers for the last of them, in a line.
+completes()
+{
+    PATH="$root/opt/bin:$PATH" bash -c '
+        . "$1"; shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _ecl_mcp "$1" "${@: -1}" "${@: -2:1}"
+        echo "${COMPREPLY[*]}"' - \
+        "$root/opt/share/bash-completion/completions/ecl-mcp" ecl-mcp "$@"
+}
+
+bash_completes()
+{
+    options=$("$root/opt/bin/ecl-mcp" --help | grep -o '^ .*--[a-z-]*  *' | wc -l)
+    [ "$options" -gt 15 ] && [ "$(completes '' | wc -w)" = "$options" ] &&
+        [ "$(completes --pro)" = '--protect' ] &&
+        [ "$(completes -t se)" = 'session' ] &&
+        [ "$(completes --tools = th)" = 'threads' ] &&
+        [ "$(completes --sandbox r)" = 'read-only' ] &&
+        [ "$(completes -w tests/inst)" = 'tests/install' ] &&
+        [ "$(completes --memory '')" = '' ]
+}
+
+# Each value that bash offers is one that the program takes, and in --help.
+bash_completes_values()
+{
+    for option in --sandbox --native --log-level; do
+        for value in $(completes $option ''); do
+            "$root/opt/bin/ecl-mcp" $option "$value" --version >/dev/null &&
+                "$root/opt/bin/ecl-mcp" --help | grep -e "$option" | grep -q -e "$value" ||
+                return 1
+        done
+    done
+}
+
+# refuses_prefix PREFIX: a relative one would install into the clone.
+refuses_prefix()
+{
+    for target in install uninstall; do
+        said=$(make -s $target DESTDIR="$root" PREFIX="$1" 2>&1) && return 1
+        case $said in
+        *"PREFIX=$1 is not absolute; give the whole path, such as PREFIX=${HOME-}/.local"*) ;;
+        *) return 1 ;;
+        esac
+    done
+    is_empty && [ ! -e "$1" ]
+}
+
+# Nobody may write below a file, not even root.
+refuses_file()
+{
+    : >"$root/file"
+    said=$(make -s install DESTDIR="$root/file" PREFIX=/opt 2>&1) && return 1
+    rm "$root/file"
+    case $said in
+    *"make install: $root/file is not a folder in which you may write; run it as root, or"*) ;;
+    *) return 1 ;;
+    esac
+}
+
 # deps_without PACKAGE: what scripts/deps.sh check says where only PACKAGE is missing,
 # to somebody who is not root and has no sudo.
 deps_without()
@@ -95,7 +170,10 @@ deps_refuse()
 
 check 'packages that tests may lack are not asked for' deps_skip
 check 'packages that are needed are named' deps_refuse
-rm -rf "$root"
+rm -rf "$root" && mkdir -p "$root"
+check 'a relative PREFIX is refused' refuses_prefix build/relative
+check 'a PREFIX with a ~ is refused' refuses_prefix '~/ecl-mcp'
+check 'a folder without rights is named' refuses_file
 check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
 check 'the installed server evaluates' evaluates
 check 'the installed elisp finds what is installed' emacs_evaluates
@@ -104,8 +182,14 @@ check 'what is installed is protected against its own errors' \
     "$root/opt/libexec/ecl-mcp/ecl-mcp-image" \
     "$root/opt/lib/ecl-mcp/ecl-mcp-module.so"
 check 'links of the installed documents' links_lead_somewhere
+check 'the man page says what --help says' man_says_help
+check 'bash completes options and values' bash_completes
+check 'bash completes what the program takes' bash_completes_values
 check 'make uninstall' make -s uninstall DESTDIR="$root" PREFIX=/opt
 check 'nothing is left' is_empty
+check 'make install below a folder with a blank' make -s install DESTDIR="$root" PREFIX='/my opt'
+check 'make uninstall below a folder with a blank' make -s uninstall DESTDIR="$root" PREFIX='/my opt'
+check 'nothing is left below a folder with a blank' is_empty
 rm -rf "$root"
 echo "install: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -188,12 +188,23 @@ test('approval: a withdrawn request leaves the screen', asking(
     await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
     await emacs.unseen(/Allow once/);
     await emacs.unseen(/MCP:/);
+    await emacs.see(/ecl-mcp: #1 no longer waits: cancelled/);
     // A key that was meant for it is not text.
     await emacs.keys('y', 'n');
     await emacs.see(/Ignored n: #1 no longer waits/);
     await emacs.keys('x', 'y');
     await emacs.until('(looking-back "xy" 1)');
     check(!/ny|yx/.test(await emacs.text(SCRATCH)), 'the buffer');
+});
+
+test('approval: a request that is lost in a window says why', asking(
+    "(setq ecl-mcp-approval-style 'popup)"), async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await emacs.see(/#1 · /);
+    await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
+        (params . ((id . 1) (reason . "the client\ndied")))))`);
+    await emacs.unseen(/#1 · /);
+    await emacs.see(/ecl-mcp: #1 no longer waits: the client.*died/);
 });
 
 test('approval: the end must have been on the screen', asking(), async emacs => {

@@ -174,14 +174,20 @@ static void definition_lists_those_that_exist(void **state)
     (void)state;
     assert_text(
         refusal("(defun a () 1)\n(defun b () 2)", "defun", "c", ST_MISSING),
-        "There is no definition (defun c …).");
+        "There is no definition (defun c …). The file has:"
+        "\n  line 1: defun a\n  line 2: defun b");
+    assert_text(
+        refusal("(in-package :x)\n(f y)\n(defvar *v*)", "", "c", ST_MISSING),
+        "There is no definition c. The file has:"
+        "\n  line 1: in-package :x\n  line 3: defvar *v*");
     assert_text(refusal("(defun square (x))\n(defmacro squire (x))\n(f sqar)",
                         "defun", "sqare", ST_MISSING),
                 "There is no definition (defun sqare …). The nearest is defun "
                 "square in line 1.");
     assert_text(refusal("\n(defmethod (setf area) (v (s square)) v)", "",
                         "aria", ST_MISSING),
-                "There is no definition aria.");
+                "There is no definition aria. The file has:"
+                "\n  line 2: defmethod (setf area) (t square)");
     assert_text(
         refusal("\n(defmethod area ((s square)) v)", "", "aera", ST_MISSING),
         "There is no definition aera. The nearest is defmethod area "
@@ -204,7 +210,8 @@ static void definition_lists_those_that_exist(void **state)
                 "There is no definition (defun a …) in line 2. Definitions "
                 "with this name:\n  line 1: defun a");
     assert_text(refusal("; (defun a ())", "defun", "a", ST_MISSING),
-                "There is no definition (defun a …).");
+                "There is no definition (defun a …). The file has no "
+                "definitions.");
     assert_text(
         refusal("(defmethod a ((x c)) 1)\n#+b\n(defmethod a :before (x) 2)",
                 "defmethod", "a", ST_INVALID),
@@ -294,6 +301,10 @@ static void definition_lists_some_candidates(void **state)
     check_ends(refusal(many(form, LIMIT_SOURCE_CANDIDATES + 3), "defmacro", "a",
                        ST_MISSING),
                "defun a\n  and 3 more");
+    // with another name
+    check_ends(refusal(many(form, LIMIT_SOURCE_CANDIDATES + 1), "defun", "zzz",
+                       ST_MISSING),
+               last);
 }
 
 /* The limit is one of characters. */
@@ -304,7 +315,9 @@ static void definition_quotes_short_names(void **state)
     for (size_t more = 0; more <= 1; more++) {
         struct str why = refusal(
             "", "", many("\xC3\xA9", LIMIT_SOURCE_EXCERPT + more), ST_MISSING);
-        struct str wanted = arena_printf(&arena, "There is no definition %s%s.",
+        struct str wanted = arena_printf(&arena,
+                                         "There is no definition %s%s. The "
+                                         "file has no definitions.",
                                          name, more > 0 ? "\xE2\x80\xA6" : "");
         assert_memory(wanted.n > 0);
         assert_true(str_eq(why, wanted));
