@@ -20,12 +20,12 @@
 
 #include "image/conses.h"
 #include "image/format_text.h"
+#include "image/writing.h"
 
 enum {
     LENGTH = 2000, /* of a text for a stream, which is made on the C stack */
     WIDTH = 999,   /* of a column */
-    ENTRIES = 8, /* of the table of pretty printers, but for those of conses */
-    SYNONYMS = 8 /* between a stream and what it stands for */
+    ENTRIES = 8 /* of the table of pretty printers, but for those of conses */
 };
 
 /* Parts of the control string that are left, and the arguments that are. */
@@ -351,33 +351,6 @@ static bool make_text(struct format_text *text, const struct place *place,
 
 /* --- Where the text goes ------------------------------------------------ */
 
-/* The stream that output to STREAM ends in, or NULL when that is not a stream
-   which does nothing but take characters. */
-static cl_object final_stream(cl_env_ptr env, cl_object stream)
-{
-    for (int i = 0; i < SYNONYMS; i++) {
-        if (!stream || !ECL_ANSI_STREAM_P(stream) || stream->stream.closed)
-            return NULL;
-        switch (stream->stream.mode) {
-        case ecl_smm_synonym:
-            stream = ECL_SYM_VAL(env, stream->stream.object0);
-            break;
-        case ecl_smm_output:
-        case ecl_smm_output_file:
-            return (stream->stream.flags & ECL_STREAM_FORMAT) !=
-                               ECL_STREAM_BINARY &&
-                           (stream->stream.flags & ECL_STREAM_CR) == 0
-                       ? stream
-                       : NULL;
-        case ecl_smm_string_output:
-            return stream;
-        default:
-            return NULL;
-        }
-    }
-    return NULL;
-}
-
 /* Whether STREAM appends to a string that TEXT is made of: what is printed of
    that is more with each directive. */
 static bool is_own_text(const struct format_text *text, cl_object stream)
@@ -440,7 +413,7 @@ static cl_object format_quickly(cl_object destination, cl_object string,
     if (destination != ECL_NIL) {
         if (destination == ECL_T)
             destination = ECL_SYM_VAL(place.env, printer.output);
-        place.stream = final_stream(place.env, destination);
+        place.stream = writing_final_stream(place.env, destination);
         if (!place.stream)
             return NULL;
     }

@@ -68,7 +68,7 @@ function follow(node, trail,    next_one, pair)
 
 BEGIN {
     door["jsmn.h"] = "^core/json/json\\.c$"
-    door["ecl/ecl.h"] = "^image/(collector|conses|constants|fault|format|format_text|interlude|live|live_frozen|lisp_text|middle|modules|stack|subtypes|thread_env|tier)\\.[ch]$"
+    door["ecl/ecl.h"] = "^image/(collector|conses|constants|fault|format|format_text|interlude|live|live_frozen|lisp_text|middle|modules|stack|subtypes|thread_env|tier|writing)\\.[ch]$"
     door["emacs-module.h"] = "^module/"
     in_core_h["core/core.h"] = 1
 }

@@ -48,16 +48,13 @@ static void add_to_ring(struct capture *capture, struct str bytes)
     capture->ring_at = (capture->ring_at + bytes.n) % CAPTURE_TAIL;
 }
 
-/* Takes in BYTES, valid UTF-8. */
-static void add_valid(struct capture *capture, struct str bytes, size_t *room)
+/* Takes in BYTES, which are CHARS characters. */
+static void add_chars(struct capture *capture, struct str bytes, size_t chars,
+                      size_t *room)
 {
     size_t n = capture->cut ? 0 : CAPTURE_HEAD - capture->head.n;
 
-    if (bytes.n == 0)
-        return;
-    capture->chars += utf8_starts(bytes);
-    // a CR whose LF comes later counts as a control
-    capture->has_controls = capture->has_controls || !terminal_is_plain(bytes);
+    capture->chars += chars;
     if (n > *room)
         n = *room;
     if (n > bytes.n)
@@ -66,7 +63,8 @@ static void add_valid(struct capture *capture, struct str bytes, size_t *room)
         n--; // the head ends with a character
     buf_append(&capture->head, bytes.p, n);
     if (!buf_failed(&capture->head))
-        capture->head_chars += utf8_starts(str_make(bytes.p, n));
+        capture->head_chars +=
+            n == bytes.n ? chars : utf8_starts(str_make(bytes.p, n));
     *room -= n;
     if (n == bytes.n)
         return;
@@ -75,11 +73,24 @@ static void add_valid(struct capture *capture, struct str bytes, size_t *room)
         add_to_ring(capture, str_make(bytes.p + n, bytes.n - n));
 }
 
-/* The same with bytes that need not be valid. */
+/* Takes in BYTES, valid UTF-8. */
+static void add_valid(struct capture *capture, struct str bytes, size_t *room)
+{
+    // a CR whose LF comes later counts as a control
+    capture->has_controls = capture->has_controls || !terminal_is_plain(bytes);
+    add_chars(capture, bytes, utf8_starts(bytes), room);
+}
+
+/* The same with bytes that need not be valid. Most outputs are looked at once.
+ */
 static void add(struct capture *capture, struct str bytes, size_t *room)
 {
     struct buf valid = BUF_EMPTY;
 
+    if (terminal_is_plain_ascii(bytes)) {
+        add_chars(capture, bytes, bytes.n, room);
+        return;
+    }
     if (utf8_is_valid(bytes)) {
         add_valid(capture, bytes, room);
         return;

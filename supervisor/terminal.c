@@ -79,6 +79,36 @@ bool terminal_is_plain(struct str text)
     return next_control(text, 0) == text.n;
 }
 
+/* Whether all bytes of the block at P are ASCII, and none is a control. */
+static bool is_plain_ascii_block(const char *p)
+{
+    unsigned char found = 0;
+
+    for (size_t i = 0; i < BLOCK; i++) {
+        unsigned char byte = (unsigned char)p[i];
+
+        found |=
+            (unsigned char)((byte < ' ') & (byte != '\n') & (byte != '\t'));
+        found |= (unsigned char)(byte >= DEL);
+    }
+    return found == 0;
+}
+
+bool terminal_is_plain_ascii(struct str text)
+{
+    char rest[BLOCK];
+    size_t i = 0;
+
+    for (; i + BLOCK <= text.n; i += BLOCK)
+        if (!is_plain_ascii_block(text.p + i))
+            return false;
+    if (i == text.n)
+        return true;
+    memset(rest, ' ', sizeof rest);
+    memcpy(rest, text.p + i, text.n - i);
+    return is_plain_ascii_block(rest);
+}
+
 /* Where the bytes from FIRST to LAST end that begin at I. */
 static size_t skip(struct str text, size_t i, unsigned first, unsigned last)
 {

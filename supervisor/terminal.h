@@ -14,6 +14,9 @@
    than tabs and line ends. */
 bool terminal_is_plain(struct str text);
 
+/* Whether TEXT, which may be anything, is ASCII and plain. */
+bool terminal_is_plain_ascii(struct str text);
+
 /* Appends TEXT without terminal sequences, and other controls as ^G. */
 void terminal_append(struct buf *out, struct str text);
 

@@ -72,8 +72,8 @@ static void every_cut_of_a_text_is_shown_plainly(void **state)
         }
 }
 
-/* terminal_is_plain takes eight bytes at a time, so each control is tried in
-   every place. */
+/* Many bytes are looked at together, so each control is tried in every place.
+ */
 static void terminal_finds_controls_in_every_place(void **state)
 {
     static const char *const controls[] = {"\x1b", "\x7f",     "\x01",
@@ -94,10 +94,35 @@ static void terminal_finds_controls_in_every_place(void **state)
         }
 }
 
+/* The same, with bytes that are not ASCII, too, and texts of every length. */
+static void terminal_knows_plain_ascii_by_every_byte(void **state)
+{
+    char text[200];
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    for (size_t n = 0; n <= sizeof text; n++)
+        assert_true(terminal_is_plain_ascii(str_make(text, n)));
+    for (unsigned byte = 0; byte < 256; byte++)
+        for (size_t at = 0; at < sizeof text; at++) {
+            bool plain =
+                (byte >= ' ' && byte < 0x7f) || byte == '\n' || byte == '\t';
+
+            text[at] = (char)byte;
+            assert_int_equal(
+                terminal_is_plain_ascii(str_make(text, sizeof text)), plain);
+            assert_int_equal(terminal_is_plain_ascii(str_make(text, at + 1)),
+                             plain);
+            assert_true(terminal_is_plain_ascii(str_make(text, at)));
+            text[at] = 'x';
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terminal_finds_controls_in_every_place),
+        cmocka_unit_test(terminal_knows_plain_ascii_by_every_byte),
         cmocka_unit_test(sequences_are_dropped_and_controls_shown),
         cmocka_unit_test(every_cut_of_a_text_is_shown_plainly),
     };
