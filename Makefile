@@ -18,8 +18,8 @@ OBJ := $(BUILD)/obj
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 HOST_SRC := $(wildcard host/*.c)
 # What the supervisor shares with the image program, the only one with ECL.
-IMAGE_SHARED_SRC := $(addprefix image/,cache.c control.c covers.c descriptors.c entries.c \
-  family.c folders.c homes.c linux.c listing.c paths.c sandbox.c submodules.c)
+IMAGE_SHARED_SRC := $(addprefix image/,cache.c control.c covered.c covers.c descriptors.c \
+  entries.c family.c folders.c homes.c linux.c listing.c paths.c sandbox.c submodules.c)
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)

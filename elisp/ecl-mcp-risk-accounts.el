@@ -38,6 +38,8 @@ The value is the name of the operator if the part is a form, else t.")
   "Whether the walked code defines macros.")
 (defvar ecl-mcp-risk--loose nil
   "Whether the walked code calls functions that it computes.")
+(defvar ecl-mcp-risk--chosen nil
+  "Whether the walked code computes the name of a type, class or restart.")
 (defvar ecl-mcp-risk--quoted nil
   "Names of functions that may be quoted data in the walked code.")
 (defvar ecl-mcp-risk--bare nil

@@ -288,6 +288,15 @@ define-symbol-macro")
     ("invalid-method-error" 1) ("method-combination-error" 0))
   "Which arguments are control strings, which may name functions.")
 
+(defconst ecl-mcp-risk--operators-choosing
+  '(("map" 0) ("concatenate" 0) ("make-sequence" 0) ("merge" 0) ("subtypep" 0 1)
+    ("upgraded-array-element-type" 0) ("upgraded-complex-part-type" 0)
+    ("typep" 1) ("coerce" 1) ("make-instance" 0) ("make-condition" 0)
+    ("allocate-instance" 0) ("change-class" 1) ("error" 0) ("cerror" 1)
+    ("warn" 0) ("signal" 0) ("invoke-restart" 0) ("throw" 0)
+    ("find-class" 0))
+  "Which arguments name a type, class, restart or tag that has code of its own.")
+
 (defvar ecl-mcp-risk--operators-table nil
   "Hash table from name to a plist.
 The plist has :class, :opaque, :shape, :calls, :called, :required and :naming.")
@@ -382,11 +391,19 @@ The plist has :class, :opaque, :shape, :calls, :called, :required and :naming.")
 It is `package', `class' or nil; see `ecl-mcp-risk--operators-naming'."
   (plist-get (ecl-mcp-risk--operator name) :naming))
 
-(defun ecl-mcp-operator-control (name)
-  "Indices of the arguments of NAME that are control strings."
+(defun ecl-mcp-risk--operator-indices (name table)
+  "The indices that TABLE, an alist, has for the operator NAME."
   (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (and (not package)
-         (cdr (assoc base ecl-mcp-risk--operators-control)))))
+         (cdr (assoc base table)))))
+
+(defun ecl-mcp-operator-control (name)
+  "Indices of the arguments of NAME that are control strings."
+  (ecl-mcp-risk--operator-indices name ecl-mcp-risk--operators-control))
+
+(defun ecl-mcp-operator-choosing (name)
+  "Indices of the arguments of NAME that name types, classes and the like."
+  (ecl-mcp-risk--operator-indices name ecl-mcp-risk--operators-choosing))
 
 (provide 'ecl-mcp-risk-operators)
 ;;; ecl-mcp-risk-operators.el ends here

@@ -311,6 +311,18 @@ Without a word at the beginning all of them are forms."
 
 ;;;; All shapes
 
+(defun ecl-mcp-risk--note-declared (part)
+  "Note the places of the names of types in PART, a declaration."
+  (pcase part
+    (`(list ,(and kind (pred stringp)) ,type . ,_)
+     (pcase (ecl-mcp-operator-name kind)
+       ((or "type" "ftype") (ecl-mcp-risk--place-names (list type) 'package))
+       ((or "ignore" "ignorable" "special" "optimize" "inline" "notinline"
+            "dynamic-extent" "declaration"))
+       (_ (ecl-mcp-risk--place-names (list kind) 'package))))
+    (`(list ,(and type `(list . ,_)) . ,_)
+     (ecl-mcp-risk--place-names (list type) 'package))))
+
 (defun ecl-mcp-risk--walk-binder (part)
   "Walk PART, (NAME FORM…)."
   (let ((items (ecl-mcp-risk--items part)))
@@ -370,7 +382,8 @@ With ACCESSORS, each NAME after a variable is a function."
                (ecl-mcp-risk--walk-all rest))
       (pcase shape
         ('data (mapc #'ecl-mcp-risk--data arguments))
-        ('inert (mapc #'ecl-mcp-risk--inert arguments))
+        ('inert (mapc #'ecl-mcp-risk--inert arguments)
+                (mapc #'ecl-mcp-risk--note-declared arguments))
         ('flet (ecl-mcp-risk--walk-local first rest nil))
         ('labels (ecl-mcp-risk--walk-local first rest t))
         ('macrolet (setq ecl-mcp-risk--macros t)

@@ -18,10 +18,6 @@
 
 (declare-function ecl-mcp-risk--walk-shape "ecl-mcp-risk-shapes"
                   (shape arguments))
-(declare-function ecl-mcp-risk--walk-defun "ecl-mcp-risk-shapes"
-                  (arguments &optional kind))
-(declare-function ecl-mcp-risk--walk-structure "ecl-mcp-risk-shapes"
-                  (name slots))
 
 ;;;; Code
 
@@ -163,6 +159,8 @@ Which function does that is not among their definitions."
         (when (eq naming 'package)
           (setq ecl-mcp-risk--global nil))
         (ecl-mcp-risk--place-names arguments naming))
+      (dolist (index (ecl-mcp-operator-choosing operator))
+        (ecl-mcp-risk--check-chosen (nth index arguments)))
       (if (not (ecl-mcp-risk--elsewhere-p operator))
           (ecl-mcp-risk--walk-arguments operator arguments)
         (let ((ecl-mcp-risk--local nil) (ecl-mcp-risk--global nil))
@@ -182,6 +180,17 @@ NAMING is `package' if strings and names that are not quoted count, too."
        (when (eq naming 'package) (ecl-mcp-risk--place-names items naming)))
       (`(,(or 'quote 'function 'backquote) . ,item)
        (ecl-mcp-risk--place-names (list item) 'package)))))
+
+(defun ecl-mcp-risk--check-chosen (part)
+  "Note the places of names in PART, if it says which type, class or so is meant.
+If it is computed, any quoted name in the code may be meant."
+  (pcase part
+    (`(,(or 'quote 'function) . ,_) (ecl-mcp-risk--place-names (list part) 'class))
+    ((or "NIL" "T" "CL:NIL" "CL:T" `(text . ,_) 'atom 'nil))
+    ((pred stringp)
+     (setq ecl-mcp-risk--chosen (or ecl-mcp-risk--chosen
+                                    (not (string-prefix-p ":" part)))))
+    (_ (setq ecl-mcp-risk--chosen t))))
 
 (defun ecl-mcp-risk--constant-function-p (form)
   "Whether FORM says which function it is."
@@ -297,6 +306,8 @@ There may be keywords in them, with functions, or a control string."
         (ecl-mcp-risk--note-computed form))
       (when-let ((naming (ecl-mcp-operator-naming name)))
         (ecl-mcp-risk--place-names arguments naming))
+      (when (ecl-mcp-operator-choosing name)
+        (setq ecl-mcp-risk--chosen t))
       (ecl-mcp-risk--check-initargs name arguments spread)
       (dolist (index (ecl-mcp-operator-control name))
         (ecl-mcp-risk--control (if (and direct (nthcdr (if spread (1+ index) index)
@@ -340,55 +351,6 @@ There may be keywords in them, with functions, or a control string."
      (format "the control string of %s is computed"
              (ecl-mcp-operator-name operator)))))
 
-;;;; Top-level forms, and parts without an account
-
-(defun ecl-mcp-risk--walk-top (form)
-  "Walk FORM, which is not inside another one.
-What it defines has its new meaning in the forms after it."
-  (pcase form
-    (`(list ,(and operator (or "PROGN" "CL:PROGN")) . ,forms)
-     (puthash form "progn" ecl-mcp-risk--accounts)
-     (ecl-mcp-risk--account operator)
-     (ecl-mcp-risk--note operator form)
-     (mapc #'ecl-mcp-risk--walk-top forms))
-    (`(list ,(and operator (or "DEFUN" "CL:DEFUN" "DEFMACRO" "CL:DEFMACRO"
-                               "DEFSTRUCT" "CL:DEFSTRUCT"))
-            . ,arguments)
-     (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
-     (ecl-mcp-risk--account operator)
-     (ecl-mcp-risk--note operator form)
-     (setq ecl-mcp-risk--global
-           (append (pcase (string-remove-prefix "CL:" operator)
-                     ("DEFUN" (ecl-mcp-risk--walk-defun arguments))
-                     ("DEFMACRO" (setq ecl-mcp-risk--macros t)
-                                 (ecl-mcp-risk--walk-defun arguments 'macro))
-                     (_ (let ((names (ecl-mcp-risk--walk-structure
-                                      (car arguments) (cdr arguments))))
-                          (setq ecl-mcp-risk--settable
-                                (append names ecl-mcp-risk--settable))
-                          names)))
-                   ecl-mcp-risk--global)))
-    (_ (ecl-mcp-risk--walk form))))
-
-(defun ecl-mcp-risk--walk-rest ()
-  "Walk all parts of the code that are not accounted for, as code."
-  (maphash
-   (lambda (part _)
-     (unless (gethash part ecl-mcp-risk--accounts)
-       (pcase part
-         ((pred stringp)
-          (ecl-mcp-risk--account part)
-          (unless (or (string-match-p "\\`[:&]" part)
-                      (member part '("NIL" "T" "CL:NIL" "CL:T")))
-            (ecl-mcp-risk--note part part)))
-         (`(,(or 'quote 'backquote 'function) . ,item)
-          ;; In an odd place it is a list that begins with a name.
-          (ecl-mcp-risk--account part)
-          (if (stringp item) (ecl-mcp-risk--called item)
-            (ecl-mcp-risk--walk item)))
-         (_ (ecl-mcp-risk--walk part)))))
-   ecl-mcp-risk--parents))
-
 ;;;; Names that call without a form
 
 (defun ecl-mcp-risk--satisfies-p (type name)
@@ -417,7 +379,9 @@ What it defines has its new meaning in the forms after it."
                    (ecl-mcp-risk--whole-type-p type))
         (ecl-mcp-risk--note-opaque
          "a type made with satisfies can call anything"))))
-  (when (or (string-match-p "\\(?:HOOKS?\\|DISPATCH\\|PROVIDER-FUNCTIONS\\)\\*\\'" name)
+  (when (or (string-match-p (concat "\\(?:HOOKS?\\|DISPATCH\\|PROVIDER-FUNCTIONS"
+                                    "\\|BREAK-ON-SIGNALS\\)\\*\\'")
+                            name)
             (string-match-p "\\`\\(?:SI\\|SYS\\|SYSTEM\\|EXT\\|C\\|CLOS\\|MP\\)::?\\*"
                             name))
     (ecl-mcp-risk--note-opaque (format "%s may be called when something happens"
@@ -433,26 +397,6 @@ What it defines has its new meaning in the forms after it."
                                   "\\(?:\\?\\|{~[:@]*}\\)")
                           text)
       (ecl-mcp-risk--note-opaque "a control string is computed (~? or ~{~})"))))
-
-(defun ecl-mcp-risk--walk-names ()
-  "Note functions in the code that are named in other ways than by forms."
-  (maphash
-   (lambda (part _)
-     (pcase part
-       ((pred stringp) (ecl-mcp-risk--watch part))
-       (`(text . ,text) (ecl-mcp-risk--walk-text text part))))
-   ecl-mcp-risk--parents))
-
-;;;; All of the code
-
-(defun ecl-mcp-risk--walk-code (forms)
-  "Note what FORMS, all of the code as it was read, can do."
-  (dolist (form forms)
-    (ecl-mcp-risk--index form nil nil))
-  (let ((ecl-mcp-risk--global nil) (ecl-mcp-risk--settable nil))
-    (mapc #'ecl-mcp-risk--walk-top forms))
-  (ecl-mcp-risk--walk-rest)
-  (ecl-mcp-risk--walk-names))
 
 (provide 'ecl-mcp-risk-walk)
 ;;; ecl-mcp-risk-walk.el ends here

@@ -38,6 +38,80 @@ the order in which they were found."
     (pure . "known-pure"))
   "Classes of operators with their names on the screen, worst first.")
 
+;;;; All of the code
+
+(defun ecl-mcp-risk--walk-top (form)
+  "Walk FORM, which is not inside another one.
+What it defines has its new meaning in the forms after it."
+  (pcase form
+    (`(list ,(and operator (or "PROGN" "CL:PROGN")) . ,forms)
+     (puthash form "progn" ecl-mcp-risk--accounts)
+     (ecl-mcp-risk--account operator)
+     (ecl-mcp-risk--note operator form)
+     (mapc #'ecl-mcp-risk--walk-top forms))
+    (`(list ,(and operator (or "DEFUN" "CL:DEFUN" "DEFMACRO" "CL:DEFMACRO"
+                               "DEFSTRUCT" "CL:DEFSTRUCT"))
+            . ,arguments)
+     (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
+     (ecl-mcp-risk--account operator)
+     (ecl-mcp-risk--note operator form)
+     (setq ecl-mcp-risk--global
+           (append (pcase (string-remove-prefix "CL:" operator)
+                     ("DEFUN" (ecl-mcp-risk--walk-defun arguments))
+                     ("DEFMACRO" (setq ecl-mcp-risk--macros t)
+                                 (ecl-mcp-risk--walk-defun arguments 'macro))
+                     (_ (let ((names (ecl-mcp-risk--walk-structure
+                                      (car arguments) (cdr arguments))))
+                          (setq ecl-mcp-risk--settable
+                                (append names ecl-mcp-risk--settable))
+                          names)))
+                   ecl-mcp-risk--global)))
+    (_ (ecl-mcp-risk--walk form))))
+
+(defun ecl-mcp-risk--walk-rest ()
+  "Walk all parts of the code that are not accounted for, as code."
+  (maphash
+   (lambda (part _)
+     (unless (gethash part ecl-mcp-risk--accounts)
+       (pcase part
+         ((pred stringp)
+          (ecl-mcp-risk--account part)
+          (unless (or (string-match-p "\\`[:&]" part)
+                      (member part '("NIL" "T" "CL:NIL" "CL:T")))
+            (ecl-mcp-risk--note part part)))
+         (`(,(or 'quote 'backquote 'function) . ,item)
+          ;; In an odd place it is a list that begins with a name.
+          (ecl-mcp-risk--account part)
+          (if (stringp item) (ecl-mcp-risk--called item)
+            (ecl-mcp-risk--walk item)))
+         (_ (ecl-mcp-risk--walk part)))))
+   ecl-mcp-risk--parents))
+
+(defun ecl-mcp-risk--following (part)
+  "What follows PART in its list, or nil."
+  (pcase (gethash part ecl-mcp-risk--parents)
+    (`((list . ,items) . ,index) (nth (1+ index) items))))
+
+(defun ecl-mcp-risk--walk-names ()
+  "Note functions in the code that are named in other ways than by forms."
+  (maphash
+   (lambda (part _)
+     (pcase part
+       (":ELEMENT-TYPE"
+        (ecl-mcp-risk--check-chosen (ecl-mcp-risk--following part)))
+       ((pred stringp) (ecl-mcp-risk--watch part))
+       (`(text . ,text) (ecl-mcp-risk--walk-text text part))))
+   ecl-mcp-risk--parents))
+
+(defun ecl-mcp-risk--walk-code (forms)
+  "Note what FORMS, all of the code as it was read, can do."
+  (dolist (form forms)
+    (ecl-mcp-risk--index form nil nil))
+  (let ((ecl-mcp-risk--global nil) (ecl-mcp-risk--settable nil))
+    (mapc #'ecl-mcp-risk--walk-top forms))
+  (ecl-mcp-risk--walk-rest)
+  (ecl-mcp-risk--walk-names))
+
 ;;;; The result
 
 (defun ecl-mcp-risk--classify ()
@@ -53,6 +127,7 @@ the order in which they were found."
 (defun ecl-mcp-risk--judge-quoted ()
   "Judge the names in quoted data, which may be passed to what calls them."
   (when (or ecl-mcp-risk--loose
+            ecl-mcp-risk--chosen
             (cl-loop for name being the hash-keys of ecl-mcp-risk--found
                      thereis (eq 'unknown (ecl-mcp-operator-class name))))
     (dolist (name (reverse ecl-mcp-risk--quoted))
@@ -87,6 +162,7 @@ A macro can turn them into calls; they must not mislead a rule."
         (ecl-mcp-risk--opaque nil) (ecl-mcp-risk--defined nil)
         (ecl-mcp-risk--macros nil) (ecl-mcp-risk--bare nil)
         (ecl-mcp-risk--loose nil) (ecl-mcp-risk--quoted nil)
+        (ecl-mcp-risk--chosen nil)
         (problem nil))
     (condition-case err
         (if (> (length code) ecl-mcp-risk-limit)

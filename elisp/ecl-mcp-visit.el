@@ -56,14 +56,30 @@ Two such texts must fit into one message of the editor protocol.")
           ((ecl-mcp-visit--odd-bytes-p)
            "it has bytes that are not characters"))))
 
+(defun ecl-mcp-visit--quiet-mode (mode)
+  "MODE if it only looks at the text of its buffer, else one like it.
+Some modes do what a text says: Org reads other files, also from the network, or
+asks whether it may; others look for schemas, or evaluate formulas."
+  (when (autoloadp (symbol-function mode))
+    (ignore-errors (autoload-do-load (symbol-function mode) mode)))
+  (cond ((memq mode '(conf-mode-maybe c-or-c++-mode)) ; which choose by the text
+         (if (eq mode 'conf-mode-maybe) 'conf-mode 'c-mode))
+        ((provided-mode-derived-p mode 'org-mode) 'outline-mode)
+        ((provided-mode-derived-p mode 'nxml-mode) 'sgml-mode)
+        ((provided-mode-derived-p mode 'prog-mode 'text-mode 'conf-mode
+                                  'diff-mode 'lisp-data-mode)
+         mode)
+        (t 'fundamental-mode)))
+
 (defun ecl-mcp-visit-mode (path)
-  "The major mode for texts of the file PATH."
+  "The major mode for texts of the file PATH that the user has not accepted."
   (let ((buffer (ecl-mcp-visit-buffer path))
         (case-fold-search nil))
-    (or (and buffer (buffer-local-value 'major-mode buffer))
-        (let ((mode (assoc-default path auto-mode-alist #'string-match)))
-          (and mode (symbolp mode) (fboundp mode) mode))
-        'fundamental-mode)))
+    (ecl-mcp-visit--quiet-mode
+     (or (and buffer (buffer-local-value 'major-mode buffer))
+         (let ((mode (assoc-default path auto-mode-alist #'string-match)))
+           (and mode (symbolp mode) (fboundp mode) mode))
+         'fundamental-mode))))
 
 (defun ecl-mcp-visit--behind-p ()
   "Whether this buffer has no unsaved changes, but an older text than its file."

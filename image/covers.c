@@ -12,65 +12,13 @@
 
 #include "base/glob.h"
 #include "base/limits.h"
+#include "image/covered.h"
 #include "image/entries.h"
 #include "image/folders.h"
 #include "image/listing.h"
 #include "image/submodules.h"
 
-#define GIT ".git"
-
-/* In each root; a pattern is of the kind that --secret takes. */
-static const char *const patterns[] = {
-    // agents, and the servers that they start
-    ".mcp.json",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".copilot",
-    ".opencode",
-    "opencode.json",
-    "opencode.jsonc",
-    ".kiro",
-    ".roo",
-    ".windsurf",
-    ".amazonq",
-    ".ecl-mcp",
-    // editors
-    ".vscode",
-    ".cursor",
-    ".zed",
-    ".idea",
-    ".devcontainer",
-    "*.code-workspace",
-    ".dir-locals.el",
-    ".dir-locals-2.el",
-    ".exrc",
-    ".nvimrc",
-    ".nvim.lua",
-    // shells and hooks
-    ".envrc",
-    ".mise.toml",
-    ".husky",
-    ".githooks",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    ".lefthook.yml",
-    NULL,
-};
-
-/* In the folder of a repository: what git runs, and what tells it where to
-   look. */
-static const char *const of_git[] = {
-    "hooks",
-    "config",
-    "config.worktree",
-    "commondir",
-    "info/attributes",
-    "worktrees/*/commondir",
-    "worktrees/*/gitdir",
-    "worktrees/*/config.worktree",
-    NULL,
-};
+#define GIT COVERED_GIT
 
 /* From the folder of the image program, as it was built or installed. */
 static const char *const of_program[] = {
@@ -130,7 +78,7 @@ static void look(int workspace, const char *path, struct paths *folders,
             break;
         }
         --*left;
-        if (strcmp(name, GIT) == 0) {
+        if (covered_is_repository(name)) {
             if (covers->roots.n < LIMIT_COVERED_ROOTS)
                 paths_add(&covers->roots, path);
             else if (!paths_has(&covers->roots, path))
@@ -290,6 +238,8 @@ static void found(struct search *search, const char *folder, const char *name,
     } else if (S_ISDIR(status.st_mode)) {
         paths_add(&search->covers->fixed, path);
         expand(search, path, rest + 1);
+    } else if (S_ISREG(status.st_mode)) {
+        paths_add(&search->covers->closed, path); // it says where the folder is
     }
 }
 
@@ -342,12 +292,12 @@ static void list_modules(struct search *search, const char *modules)
     // names come later, and stars last: code could use the room up
     for (size_t i = 0; i < found.repositories.n && !is_full(search); i++) {
         fix(found.repositories.list[i], search->covers);
-        expand_all(search, found.repositories.list[i], of_git, false);
+        expand_all(search, found.repositories.list[i], covered_of_git, false);
     }
     for (size_t i = 0; i < found.names.n && !is_full(search); i++)
         paths_add(&search->covers->fixed, found.names.list[i]);
     for (size_t i = 0; i < found.repositories.n && !is_full(search); i++)
-        expand_all(search, found.repositories.list[i], of_git, true);
+        expand_all(search, found.repositories.list[i], covered_of_git, true);
     submodules_release(&found);
 }
 
@@ -438,9 +388,9 @@ static void list_git(struct search *search, const char *root, bool stars)
             return;
         fix(git, search->covers);
     }
-    note_stars(search, git, of_git);
+    note_stars(search, git, covered_of_git);
     search->again = search->again || may_be(search, git, SUBMODULES);
-    expand_all(search, git, of_git, stars);
+    expand_all(search, git, covered_of_git, stars);
     if (stars && join(git, SUBMODULES, modules))
         list_modules(search, modules);
     search->listed = NULL; // its name ends here
@@ -456,10 +406,10 @@ static void list_root(struct search *search, const struct sandbox *sandbox,
         list_git(search, root, stars);
     if (!stars) {
         list_few(search, root);
-        note_stars(search, root, patterns);
+        note_stars(search, root, covered_patterns);
         note_stars(search, root, sandbox->protects);
     }
-    expand_all(search, root, patterns, stars);
+    expand_all(search, root, covered_patterns, stars);
     expand_all(search, root, sandbox->protects, stars);
     search->listed = NULL;
 }

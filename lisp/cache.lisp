@@ -125,21 +125,39 @@ with \"live\" if LIVE is true."
          (call-library "PARSE-NATIVE-NAMESTRING" "UIOP" name
                        :ensure-directory t))))
 
+(defun pathname-below (root file)
+  "Returns where FILE, a compiled file, is below ROOT, a pathname."
+  (make-pathname
+   :directory (append (pathname-directory root)
+                      (list (call-library "IMPLEMENTATION-IDENTIFIER" "UIOP")
+                            (policy-name (or *policy* (compile-policy))
+                                         (live-file-p file)))
+                      (rest (pathname-directory file)))
+   :defaults file))
+
+(defun compiled-since-p (cached file)
+  "True when there is CACHED, which was made of the source beside FILE, and is not
+older than that."
+  (let ((made (ignore-errors (file-write-date cached)))
+        (written (ignore-errors
+                  (file-write-date (make-pathname :type "lisp"
+                                                  :defaults file)))))
+    (and made (or (not written) (<= written made)))))
+
 (defun cached-pathname (file source)
   "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
-that FILE fits, does not matter."
+that FILE fits, does not matter. A copy that looks has a folder for what the cache
+lacks."
   (declare (ignore source))
-  (let ((root (cache-root)))
-    (if root
-        (make-pathname
-         :directory (append (pathname-directory (scouted-root root))
-                            (list (call-library "IMPLEMENTATION-IDENTIFIER"
-                                                "UIOP")
-                                  (policy-name (or *policy* (compile-policy))
-                                               (live-file-p file)))
-                            (rest (pathname-directory file)))
-         :defaults file)
-        file)))
+  (let* ((root (cache-root))
+         (cached (if root (pathname-below (scouted-root root) file) file)))
+    (if (and *looking-folder*
+             (string/= *looking-folder* "")
+             (not (compiled-since-p cached file)))
+        (pathname-below (call-library "PARSE-NATIVE-NAMESTRING" "UIOP"
+                                      *looking-folder* :ensure-directory t)
+                        file)
+        cached)))
 
 (defun use-own-cache ()
   "Makes ASDF put compiled files into our cache, whatever the user has set: the

@@ -362,11 +362,6 @@ number of forms, the lines about errors, and the lines about warnings."
                   (miscounted-calls compilation)
                   (undefined-functions compilation)))))
 
-(defun temporary-name (&optional (kind ""))
-  "Returns the template for the name of a directory for temporary files of a
-KIND."
-  (format nil "~a/ecl-mcp-~aXXXXXX" (temporary-directory) kind))
-
 (defun spare-c-compiler (present)
   "Keeps the compiler from calling the C compiler, which takes most of its time,
 unless that is PRESENT and the forms contain C code: it can only find fault with

@@ -83,3 +83,30 @@ a RELAYED-ERROR for the condition."
 be printed and read back."
   (read-from-copy (lambda (stream) (write-outcome function stream))
                   #'read-outcome))
+
+;;; Looking: what only shows something changes nothing, though definition files
+;;; of systems, macros and methods of the session run meanwhile
+
+(defun temporary-name (&optional (kind ""))
+  "Returns the template for the name of a directory for temporary files of a
+KIND."
+  (format nil "~a/ecl-mcp-~aXXXXXX" (temporary-directory) kind))
+
+(defun confine-to (folder)
+  "Lets this process, a copy, and what it starts change nothing outside of FOLDER,
+a name or \"\". Does what the system can."
+  (setf *looking-folder* folder)
+  (confine-process (system-bytes folder))
+  (when (string/= folder "")
+    (set-environment "TMPDIR" (string-right-trim "/" folder))
+    (use-temporary-directory)))
+
+(defun call-looking (function)
+  "Returns what FUNCTION returns in a copy of this process that can change nothing
+outside itself: an object that can be printed and read back."
+  (let ((folder (make-temporary-directory (temporary-name))))
+    (unwind-protect (call-in-copy (lambda ()
+                                    (confine-to (or folder ""))
+                                    (funcall function)))
+      (when folder
+        (delete-directory-and-files folder)))))

@@ -109,7 +109,7 @@ NIL when it fails."
 (defun facts-from-definition (name)
   "Returns the facts about the system NAME from its definition file, which runs
 in a copy of the process, or NIL when there is no such system."
-  (call-in-copy
+  (call-looking
    (lambda ()
      (let* ((*package* *user-package*)
             (*load-verbose* nil)

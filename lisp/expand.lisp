@@ -412,7 +412,7 @@ nothing to expand."
                                       &optional (package string) (full t))
   "Expands FORM, read in PACKAGE, by one step or, with FULL, all macro calls in
 it."
-  (call-in-copy
+  (call-looking
    (lambda ()
      (evaluate-in package
                   (lambda ()

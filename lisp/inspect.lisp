@@ -527,7 +527,7 @@ leads: at most LIMIT, from OFFSET on.
 
 Slashes separate the components of PATH. A component is a label as shown, an
 index, car, cdr, a key of a hash table, or #N for part number N, from 0 on."
-  (call-in-copy
+  (call-looking
    (lambda ()
      (check-session-variables)
      (with-misses

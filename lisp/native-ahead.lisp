@@ -260,8 +260,8 @@ static int ecl_mcp_allow(int set, const char *path, uint64_t rights)
     return done == 0;
 }
 
-/* Only what is below PATH can be changed, and /dev/null written. Returns the
-   version of Landlock that sees to it, or 0. */
+/* Only what is below PATH can be changed, if it is not empty, and /dev/null
+   written. Returns the version of Landlock that sees to it, or 0. */
 static int ecl_mcp_landlock(const char *path)
 {
     long version = syscall(ECL_MCP_CREATE_RULESET, NULL, 0, 1);
@@ -280,7 +280,7 @@ static int ecl_mcp_landlock(const char *path)
                        version >= 6 ? 24 : version >= 4 ? 16 : 8, 0);
     if (set < 0)
         return 0;
-    done = ecl_mcp_allow(set, path, inside) &&
+    done = (*path == 0 || ecl_mcp_allow(set, path, inside)) &&
            ecl_mcp_allow(set, \"/dev/null\", ECL_MCP_TO_WRITE | truncate) &&
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            syscall(ECL_MCP_RESTRICT_SELF, set, 0) == 0;
@@ -447,8 +447,8 @@ static int ecl_mcp_filter(int landlock)
 
 (defun confine-process (folder)
   "Lets this process and what it starts change nothing outside of FOLDER, a simple
-base string, for ever: no files, no processes, no network. False when the system
-cannot do that."
+base string that may be empty, for ever: no files, no processes, no network. False
+when the system cannot do that."
   (ffi:c-inline (folder) (:object) :bool "{
     int landlock = ecl_mcp_landlock((const char *)(#0)->base_string.self);
     @(return) = landlock > 0 && ecl_mcp_filter(landlock);

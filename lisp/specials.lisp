@@ -199,6 +199,10 @@ real ones have. A file takes four times as much in memory.")
   "The descriptor that locks the folder of compiled files, or -1. Frozen errors
 must not hold it.")
 
+(defvar *looking-folder* nil
+  "In a copy that looks, the only folder in which it can write, with a final
+slash; \"\" if there is none. Else NIL.")
+
 (defvar *asked* nil
   "In a copy of a frozen error that works: what it was asked, else NIL.")
 

@@ -201,6 +201,36 @@ using (hash-value v) for (a b) in y collect k)"))
   (should-not (ecl-mcp-risk-opaque
                (test-risk "(typep x '(and integer (satisfies evenp)))"))))
 
+(ert-deftest ecl-mcp-risk-types-have-places ()
+  "A rule about code that names a type does not allow another type.
+A type can have functions of its own, and so can a class and a restart."
+  (dolist (form '("(map '%s #'car x)" "(concatenate '%s a b)"
+                  "(make-sequence '%s 3)" "(merge '%s a b #'<)"
+                  "(map '(and list %s) #'car x)" "(coerce x '%s)"
+                  "(subtypep '%s 'integer)" "(subtypep x '(or null %s))"
+                  "(upgraded-array-element-type '%s)"
+                  "(make-array 3 :element-type '%s)"
+                  "(with-output-to-string (s nil :element-type '%s) (f s))"
+                  "(typep 1 (car '(%s)))" "(make-instance (car '(%s)))"
+                  "(make-instance (quote %s))" "(cerror \"a\" (car '(%s)))"
+                  "(let ((c '%s)) (make-condition c))"
+                  "(invoke-restart (find x '(%s)))" "(throw (f '%s) 1)"
+                  "(mapcar #'make-sequence '(%s) '(3))"
+                  "(setf (find-class '%s) x)" "(setf (find-class (car '(%s))) x)"
+                  "(let ((x 1)) (declare (type %s x)) x)"
+                  "(let ((x 1)) (declare (%s x)) x)"
+                  "(let ((x 1)) (declare ((%s 1) x)) x)"
+                  "(declaim (ftype (function (%s) t) f))"))
+    (ert-info (form)
+      (should-not (equal (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "integer")))
+                         (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "wipe")))))))
+  (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of "(setf *break-on-signals* 'wipe)")))
+  ;; What is only data stays that.
+  (should (equal (ecl-mcp-risk-places (ecl-mcp-risk-of "(list (make-instance 'a) '(c))"))
+                 '("list" "make-instance in list 1" "'a in make-instance 1")))
+  (should (equal (ecl-mcp-risk-places (ecl-mcp-risk-of "(progn (error \"~a\" x) '(c))"))
+                 '("progn" "error in progn 1"))))
+
 (ert-deftest ecl-mcp-risk-assignments-that-change-meanings ()
   "No way of setting the package or the readtable is harmless."
   (dolist (code '("(setq *package* x)" "(rotatef *package* x)"

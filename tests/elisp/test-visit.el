@@ -5,6 +5,7 @@
 
 (require 'support)
 (require 'review-support)
+(require 'ecl-mcp-review)
 (require 'ecl-mcp-visit)
 
 (ert-deftest ecl-mcp-visit-text-is-that-of-the-buffer ()
@@ -149,6 +150,39 @@
         (ecl-mcp-visit-called `((path . ,file)) nil)
         (should (equal (buffer-string) mine))
         (should (buffer-modified-p))))))
+
+;; A pipe in place of the file would stop Emacs.
+(ert-deftest ecl-mcp-visit-mode-does-not-what-the-text-says ()
+  "No text that waits for approval is shown in a mode that reads other files."
+  (let* ((folder (file-name-as-directory (make-temp-file "ecl-mcp-" t)))
+         (other (concat folder "other.org"))
+         (default-directory folder)
+         (text (list (concat "#+SETUPFILE: " other) "* Heading"))
+         (read nil)
+         (note (lambda (file &rest _) (push file read))))
+    (write-region "#+TITLE: x\n" nil other nil 'silent)
+    (advice-add 'insert-file-contents :before note)
+    (unwind-protect
+        (progn
+          (ecl-mcp-review--faces (ecl-mcp-visit-mode (concat folder "new.org")) text)
+          (should-not (member other read))
+          ;; The control: Org itself reads it.
+          (ecl-mcp-review--faces 'org-mode text)
+          (should (member other read)))
+      (advice-remove 'insert-file-contents note)
+      (delete-directory folder t)))
+  (pcase-dolist (`(,name . ,mode)
+                 '(("a.org" . outline-mode) ("a.xml" . sgml-mode)
+                   ("a.png" . fundamental-mode) ("a.tar" . fundamental-mode)
+                   ("a.pdf" . fundamental-mode) ("a.ses" . fundamental-mode)
+                   ("a.lisp" . lisp-mode) ("a.el" . emacs-lisp-mode)
+                   ("a.c" . c-mode) ("a.h" . c-mode) ("a.txt" . text-mode)
+                   ("a.conf" . conf-mode) ("a.py" . python-mode)
+                   ("Makefile" . makefile-gmake-mode) ("a.sh" . sh-mode)
+                   ("a.asd" . lisp-mode) ("a.diff" . diff-mode)
+                   ("none" . fundamental-mode)))
+    (ert-info (name)
+      (should (eq mode (ecl-mcp-visit-mode (concat "/ecl-mcp-none/" name)))))))
 
 (provide 'test-visit)
 ;;; test-visit.el ends here

@@ -20,6 +20,14 @@ const HOME_FILES = ['plain', '.profile', '.bashrc', '.ssh/id_rsa',
     '.local/state/ecl-mcp/audit/log.jsonl', '.mozilla/logins.json',
     'passwords.kdbx', 'project/file', 'Documents/text'];
 
+// Settings of other tools, in the workspace and in repositories in it.
+const SETTINGS = ['.helix/config.toml', '.tool-versions', 'mise.toml',
+    '.config/mise/config.toml', '.github/hooks/x.json', '.gdbinit',
+    '.devcontainer.json', '.hg/hgrc', '.hg/requires',
+    '.hg/store/data', 'mercurial/.hg/hgrc', 'jujutsu/.jj/repo/config.toml',
+    'jujutsu/.jj/repo/store/git_target', 'jujutsu/.jj/repo/op',
+    'jujutsu/.jj/repo/store/git/config', 'beside/.jj/repo', 'beside/.helix/x'];
+
 // TEXT with the values of the $NAMES that are known.
 export const substitute = (text, names) =>
     text.replace(/\$([A-Z]+)\b/g, (all, name) => names[name] ?? all);
@@ -43,7 +51,7 @@ export class World {
             'modules/libs/logs/config', 'modules/m/refs/heads/main'])
             this.#write(`ws/.git/${name}`);
         for (const name of ['.mcp.json', '.claude/settings.json',
-            '.vscode/tasks.json'])
+            '.vscode/tasks.json', ...SETTINGS])
             this.#write(`ws/${name}`);
         // repositories in folders of the workspace, and one whose folder has
         // another name
