@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* entries.h: what readdir(3) tells of a folder, and the paths of its entries.
- */
+/* entries.h: what readdir(3) tells of a folder; paths of its entries. */
 #ifndef IMAGE_ENTRIES_H
 #define IMAGE_ENTRIES_H
 
@@ -18,8 +17,8 @@ DIR *entries_open(int workspace, const char *path);
    is none. */
 const struct dirent *entries_next(DIR *folder);
 
-/* Whether ENTRY of FOLDER is a folder: some file systems do not tell at once.
- */
+/* Whether ENTRY of FOLDER is a folder, which not all file systems tell with its
+   name. */
 bool entries_is_folder(DIR *folder, const struct dirent *entry);
 
 /* Writes the path of the entry NAME of folder PATH, below the same workspace,
