@@ -59,8 +59,7 @@ static void report_fixed(const struct source *s, const char *what,
         report_line(
             s->report, LOG_WARN, "policy",
             "%s could not be used: its mode was %04o and has been corrected. "
-            "The user or evaluated code had changed it; tell "
-            "the user.",
+            "The user or evaluated code had changed it; tell the user.",
             what, (unsigned)found->was);
     }
 }

@@ -33,15 +33,6 @@ static const char *const of_program[] = {
     NULL,
 };
 
-/* Writes FOLDER/NAME to OUT; false when that is too long. */
-static bool join(const char *folder, const char *name, char out[SANDBOX_PATH])
-{
-    const char *slash = folder[0] != '\0' ? "/" : "";
-    int n = snprintf(out, SANDBOX_PATH, "%s%s%s", folder, slash, name);
-
-    return n > 0 && n < SANDBOX_PATH;
-}
-
 /* Folder PATH and those on the way to it are to keep their names. */
 static void fix(const char *path, struct covers *covers)
 {
@@ -84,7 +75,7 @@ static void look(int workspace, const char *path, struct paths *folders,
             else if (!paths_has(&covers->roots, path))
                 covers->cut = "repositories (LIMIT_COVERED_ROOTS)";
         } else if (name[0] != '.' && entries_is_folder(folder, entry) &&
-                   join(path, name, inner)) {
+                   entries_join(path, name, inner)) {
             if (folders->n < LIMIT_COVERED_FOLDERS)
                 paths_append(folders, inner);
             else
@@ -228,7 +219,7 @@ static void found(struct search *search, const char *folder, const char *name,
     char path[SANDBOX_PATH];
     struct stat status;
 
-    if (is_full(search) || !join(folder, name, path) ||
+    if (is_full(search) || !entries_join(folder, name, path) ||
         fstatat(search->workspace, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (*rest == '\0') {
@@ -376,7 +367,7 @@ static void list_git(struct search *search, const char *root, bool stars)
     char modules[SANDBOX_PATH];
     struct stat status;
 
-    if (!join(root, GIT, git) ||
+    if (!entries_join(root, GIT, git) ||
         fstatat(search->workspace, git, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     if (S_ISDIR(status.st_mode)) {
@@ -391,7 +382,7 @@ static void list_git(struct search *search, const char *root, bool stars)
     note_stars(search, git, covered_of_git);
     search->again = search->again || may_be(search, git, SUBMODULES);
     expand_all(search, git, covered_of_git, stars);
-    if (stars && join(git, SUBMODULES, modules))
+    if (stars && entries_join(git, SUBMODULES, modules))
         list_modules(search, modules);
     search->listed = NULL; // its name ends here
 }

@@ -3,6 +3,7 @@
 #include "image/entries.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,4 +39,12 @@ bool entries_is_folder(DIR *folder, const struct dirent *entry)
     return fstatat(dirfd(folder), entry->d_name, &status,
                    AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(status.st_mode);
+}
+
+bool entries_join(const char *path, const char *name, char out[SANDBOX_PATH])
+{
+    const char *slash = path[0] != '\0' ? "/" : "";
+    int n = snprintf(out, SANDBOX_PATH, "%s%s%s", path, slash, name);
+
+    return n > 0 && n < SANDBOX_PATH;
 }

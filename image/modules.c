@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* modules.c: see modules.h. Lisp says when it loads them (ecl-packages.lisp).
- */
+/* modules.c: see modules.h. Lisp says when (lisp/ecl-packages.lisp). */
 #include "image/modules.h"
 
 #include <ecl/ecl.h>

@@ -106,9 +106,8 @@ struct sandbox_state {
    programs of the same user can no longer inspect this process. */
 void sandbox_hide_process(const struct sandbox *sandbox);
 
-/* Appends, after a comma, which limits the search for secrets has met; true:
- * one.
- */
+/* Appends, after a comma, which limits the search for secrets has met. False:
+   none. */
 bool sandbox_report_unsought(const struct sandbox_state *state,
                              struct buf *out);
 

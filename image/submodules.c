@@ -6,7 +6,6 @@
 #include "image/submodules.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,13 +19,6 @@ struct walk {
     struct paths inner; /* repositories, and other folders in them */
 };
 
-static bool join(const char *folder, const char *name, char out[SANDBOX_PATH])
-{
-    int n = snprintf(out, SANDBOX_PATH, "%s/%s", folder, name);
-
-    return n > 0 && n < SANDBOX_PATH;
-}
-
 /* Whether FOLDER has NAME, a folder or (not FOLDERS) anything else. */
 static bool has(const struct walk *walk, const char *folder, const char *name,
                 bool folders)
@@ -34,7 +26,7 @@ static bool has(const struct walk *walk, const char *folder, const char *name,
     char path[SANDBOX_PATH];
     struct stat status;
 
-    return join(folder, name, path) &&
+    return entries_join(folder, name, path) &&
            fstatat(walk->workspace, path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(status.st_mode) == folders;
 }
@@ -70,7 +62,7 @@ static void note(struct walk *walk, const char *path, bool named)
         paths_append(&found->repositories, path);
     paths_append(repository || !named ? &walk->inner : &found->names, path);
     if (repository && has(walk, path, SUBMODULES, true) &&
-        join(path, SUBMODULES, modules))
+        entries_join(path, SUBMODULES, modules))
         paths_append(&found->names, modules);
 }
 
@@ -105,7 +97,7 @@ static void list(struct walk *walk, const char *path, bool named)
         if (!entries_is_folder(folder, entry) ||
             (repository && strcmp(name, SUBMODULES) == 0))
             continue;
-        fits = join(path, name, inner);
+        fits = entries_join(path, name, inner);
         if (fits && repository && is_own(name) && !is_repository(walk, inner))
             continue;
         if (fits && !deep)

@@ -16,6 +16,11 @@
   "The compiled file from which each source file of a system was loaded, and the
 version that it had: the name of the source file to (NAME . VERSION).")
 
+(defvar *loaded-sources* (make-hash-table :test #'equal)
+  "The version of each source file whose code was loaded last, as part of a system or by
+itself: its true name to the version, :OTHER when that was another one than the file
+had by then, or NIL when it is not known.")
+
 (defvar *definition-versions* (make-hash-table :test #'equal)
   "The version of each definition file of the workspace when it was loaded.")
 
@@ -208,17 +213,32 @@ loading, loads for COMPONENT."
   (let ((file (first (call-library "INPUT-FILES" "ASDF" operation component))))
     (cons (namestring file) (file-version file))))
 
+(defun compiled-version (compiled)
+  "Returns the version of the source file from which COMPILED was made, or NIL when that
+is not known."
+  (with-open-file (stream (versions-file compiled) :if-does-not-exist nil
+                                                   :external-format :latin-1)
+    (let ((line (and stream (read-line stream nil))))
+      (and line
+           (subseq line 0 (1- (position #\/ line)))))))
+
+(defun note-loaded-source (source version)
+  "Remembers that VERSION of SOURCE, an existing file, was loaded."
+  (setf (gethash (namestring (truename source)) *loaded-sources*) version))
+
 (defun call-loading-component (arguments call-next)
   "Calls CALL-NEXT, ASDF's PERFORM with ARGUMENTS, about loading a file, and
 remembers what was loaded."
   (destructuring-bind (operation component) arguments
-    (let ((version (ignore-errors (input-version operation component))))
-      (multiple-value-prog1 (call-as-component (component-file component)
-                                               call-next)
-        (when (own-file-p (component-file component))
-          (note-uses (component-file component) (car version)))
-        (setf (gethash (namestring (component-file component))
-                       *loaded-versions*)
+    (let* ((source (component-file component))
+           (version (ignore-errors (input-version operation component)))
+           (own (own-file-p source))
+           (made-of (and own (ignore-errors (compiled-version (car version))))))
+      (multiple-value-prog1 (call-as-component source call-next)
+        (when own
+          (note-uses source (car version))
+          (ignore-errors (note-loaded-source source made-of)))
+        (setf (gethash (namestring source) *loaded-versions*)
               version)))))
 
 (defun call-recording-versions (operation component function)
@@ -238,28 +258,20 @@ remembers what was loaded."
       (when (and versions compiled)
         (write-versions versions compiled)))))
 
-(defun source-changed-p (compiled)
-  "True when the source file of COMPILED has changed, whatever else COMPILED was made
-of: that may be files that the code writes."
-  (with-open-file (stream (versions-file compiled) :if-does-not-exist nil
-                                                   :external-format :latin-1)
-    (let ((line (and stream (read-line stream nil))))
-      (and line (not (line-holds-p line))))))
-
-(defun loaded-as-it-is-p (source)
-  "True when SOURCE was loaded by itself, such as by load-file, and has not changed
-since."
-  (let ((version (gethash (namestring (truename source)) *versions-loaded-alone*)))
-    (and version (equal version (file-version source)))))
+(defun edited-p (source)
+  "True when SOURCE exists and is not what was loaded."
+  (let ((version (file-version source))
+        (loaded (gethash (namestring (truename source)) *loaded-sources*)))
+    (and version
+         loaded
+         (not (equal version loaded)))))
 
 (defun edited-sources ()
   "Returns the names of those source files of the workspace's systems that have
 changed since they were loaded."
   (sort (loop for source being the hash-keys of *loaded-versions*
-                using (hash-value (compiled))
               when (and (own-file-p source)
-                        (ignore-errors (source-changed-p compiled))
-                        (not (ignore-errors (loaded-as-it-is-p source))))
+                        (ignore-errors (edited-p source)))
                 collect source)
         #'string<))
 

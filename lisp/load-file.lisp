@@ -80,23 +80,20 @@ ECL accepts."
   "The source files that the user has loaded, as (NAME . PACKAGE), newest first:
 the true name, and the package that was current.")
 
-(defvar *versions-loaded-alone* (make-hash-table :test #'equal)
-  "The version of each source file when it was last loaded by itself, not as part of a
-system, by its true name; NIL when that is not known.")
-
 (defun version-to-load (file)
   "Returns the version of the source file FILE, or of that from which the compiled FILE
-was made, as far as known; NIL when that has changed since."
-  (ignore-errors
-   (let ((source (source-of-loaded file)))
-     (and source
-          (<= (file-time source) (file-time (merge-pathnames file)))
-          (file-version source)))))
+was made, as far as known; or :OTHER when that has changed since."
+  (or (ignore-errors
+       (let ((source (source-of-loaded file)))
+         (and source
+              (<= (file-time source) (file-time (merge-pathnames file)))
+              (file-version source))))
+      :other))
 
 (defun note-loaded-file (file package version)
   "Remembers that VERSION of FILE was loaded while PACKAGE was current."
+  (note-loaded-source file version)
   (let ((name (namestring (truename file))))
-    (setf (gethash name *versions-loaded-alone*) version)
     (setf *loaded-files*
           (cons (cons name (package-name package))
                 (remove name *loaded-files* :key #'car :test #'string=)))))

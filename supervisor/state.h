@@ -85,8 +85,7 @@ struct session *state_find_session(const struct supervisor *s, struct str name);
 struct session *state_use_session(struct supervisor *s, struct str name,
                                   struct buf *text);
 
-/* Takes SESSION out of the list of all, and that of names. The caller frees it.
- */
+/* Takes SESSION out of the lists of all and of names. The caller frees it. */
 void state_forget_session(struct supervisor *s, const struct session *session);
 
 /* SESSION may have work from now on: supervisor_run looks at it until it has

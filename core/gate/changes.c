@@ -357,8 +357,8 @@ enum status changes_propose(const struct tool_request *request,
         return review_fail(
             request->arena, answer, "ERROR",
             "The changes are too large for one review: at most %d hunks, in "
-            "files of %u bytes in all. Nothing was written, and the "
-            "user was not asked. Make several calls.",
+            "files of %u bytes in all. Nothing was written, and the user was "
+            "not asked. Make several calls.",
             LIMIT_CHANGES_HUNKS, LIMIT_CHANGES_BYTES);
     write_message(&question->message, request, reason, note);
     if (request->call->editor && question->message.n <= LIMIT_QUESTION)

@@ -5,9 +5,8 @@
 const char instructions_text[] =
     "Common Lisp REPL: evaluate, inspect, compile, test, load and edit Lisp "
     "code in a live, persistent image (ECL) that survives crashes. "
-    "Definitions, "
-    "packages and loaded systems persist from call to call, whatever an "
-    "evaluation does.\n"
+    "Definitions, packages and loaded systems persist from call to call, "
+    "whatever an evaluation does.\n"
     "\n"
     "- evaluate-lisp runs one or more forms. Work as in a REPL: define a "
     "piece, try it in the next call, redefine it. in-package persists; the "

@@ -391,9 +391,8 @@ static struct str word_part(const struct rename *rename,
         return arena_printf(
             rename->arena,
             "defstruct makes it from the name of the structure %.*s, so "
-            "nothing "
-            "would define the new name; rename %.*s, or give it an option "
-            "(:%s NEW-NAME) and change the calls",
+            "nothing would define the new name; rename %.*s, or give it an "
+            "option (:%s NEW-NAME) and change the calls",
             STR_ARG(name), STR_ARG(name),
             s->part == STRUCTURE_MAKER    ? "constructor"
             : s->part == STRUCTURE_COPIER ? "copier"

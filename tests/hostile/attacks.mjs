@@ -14,29 +14,17 @@
 //   lost     true if the session cannot be restored
 // More of them are in lies.mjs.
 import { MORE } from './lies.mjs';
+import { COPIES, DIED, TOOLS, WELL, is } from './told.mjs';
 
-const DIED = /^\[ERROR\] ECL-MCP:IMAGE-DIED$/m;
 const KILLED = /^The Lisp image did not stop when its time limit of .* was reached/m;
-const WELL = /^=> 42$/m;
 const LATE = /^\[ERROR\] ECL-MCP:TIME-LIMIT-EXCEEDED$/m;
 
 const signal = (number, name) =>
     new RegExp(`^The Lisp image was killed by signal ${number} \\(SIG${name}\\)`, 'm');
 
-const is = value => new RegExp(`^=> ${value}$`, 'm');
-
 // The compiler of a session waits in the C compiler, for file go; $PPID is its
 // process. Whatever is done to it, functions stay what they are.
 const HELD = 'until [ -e $here/$name-go ]; do sleep 0.02; done; exit 1';
-
-// What uses programs, files and copies, after the environment was changed.
-const COPIES = [
-    ['compile-form', { code: '(defun later (x) (undefined-thing x))' }],
-    ['evaluate-lisp', { code: '(error "frozen")', timeout: 3 }],
-    ['checkpoint-session', { name: 'after' }],
-    ['restore-session', { name: 'after' }],
-];
-const TOOLS = [['load-system', { system: 'asdf' }], ...COPIES];
 
 const TIMERS = [
     { name: 'an alarm', code: '(f "alarm" :int :int 1) (sleep 5)',

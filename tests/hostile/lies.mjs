@@ -2,18 +2,9 @@
 // lies.mjs: more attacks as in attacks.mjs: system calls that lie, because code
 // has put a filter of its own before them, and what else a process can do to
 // itself by calls that few programs make.
-const DIED = /^\[ERROR\] ECL-MCP:IMAGE-DIED$/m;
-const WELL = /^=> 42$/m;
-const ANSWER = /^(=> |\[ERROR\] |; No values$)/m;
-const is = value => new RegExp(`^=> ${value}$`, 'm');
+import { COPIES, DIED, TOOLS, WELL, is } from './told.mjs';
 
-const COPIES = [
-    ['compile-form', { code: '(defun later (x) (undefined-thing x))' }],
-    ['evaluate-lisp', { code: '(error "frozen")', timeout: 3 }],
-    ['checkpoint-session', { name: 'after' }],
-    ['restore-session', { name: 'after' }],
-];
-const TOOLS = [['load-system', { system: 'asdf' }], ...COPIES];
+const ANSWER = /^(=> |\[ERROR\] |; No values$)/m;
 
 // Numbers of system calls and of causes of signals, as this processor has them;
 // on others these attacks are something else.

@@ -58,25 +58,14 @@ static int set_up(void **state)
     char path[FOLDER_SIZE + 20];
     FILE *file;
 
-    (void)state;
-    if (folder_make() < 0)
+    if (host_setup_in_folder(state) < 0)
         return -1;
-    (void)setenv("TMPDIR", folder, 1); // the usual one may contain a home
     (void)snprintf(path, sizeof path, "%s/code.lisp", folder);
     file = fopen(path, "we");
     if (!file || fputs(definitions, file) == EOF || fclose(file) == EOF)
         return -1;
-    host_start(NULL, folder);
     calls = 0;
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    int status = host_teardown(state);
-
-    folder_remove();
-    return status;
 }
 
 /* Megabytes from the line NAME of /proc/self/status: VmRSS is now, VmHWM the
@@ -329,7 +318,8 @@ static void bounds_cut_what_others_are_told(void **state)
     host_front = owner;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, set_up, host_teardown_in_folder)
 
 int main(int argc, char **argv)
 {

@@ -26,24 +26,6 @@
 /* Runs SCRIPT, in which no character needs an escape in Lisp. */
 #define SHELL(script) "(ext:system \"" script "\")"
 
-static int set_up(void **state)
-{
-    (void)state;
-    if (folder_make() < 0)
-        return -1;
-    (void)setenv("TMPDIR", folder, 1); // the usual one may contain a home
-    host_start(NULL, folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    int status = host_teardown(state);
-
-    folder_remove();
-    return status;
-}
-
 static void do_operation(const char *session, uint64_t id,
                          const char *operation)
 {
@@ -469,7 +451,9 @@ static void keeper_has_copies_in_groups_of_their_own(void **state)
     assert_true(copies > 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, host_setup_in_folder,                   \
+                                    host_teardown_in_folder)
 
 static int make_folder(void **state)
 {

@@ -24,6 +24,7 @@
 #include "image/linux.h"
 #include "image/sandbox_enter.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 /* A zygote's, as the image program has them. */
 static struct sandbox sandbox;
@@ -32,21 +33,11 @@ static struct sandbox_prepared prepared;
 
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 
-static void in_root(const char *commands)
-{
-    char command[2000];
-
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, commands) <
-            0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", commands);
-}
-
-static void set_path(const char *name, const char *folder)
+static void set_path(const char *name, const char *below)
 {
     char path[100];
 
-    (void)snprintf(path, sizeof path, "%s/%s", root, folder);
+    (void)snprintf(path, sizeof path, "%s/%s", root, below);
     (void)setenv(name, path, 1); // NOLINT(concurrency-mt-unsafe)
 }
 
@@ -59,9 +50,9 @@ static int set_up(void **state)
     memcpy(root + sizeof root - 7, "XXXXXX", 6);
     if (!mkdtemp(root) || chdir(root) < 0)
         return -1;
-    in_root("mkdir -p tmp/a/project user/project user/.ssh && "
-            "echo text >user/.ssh/id; "
-            "echo text >/tmp/krb5cc_$(basename \"$PWD\")");
+    folder_run_in(root, "mkdir -p tmp/a/project user/project user/.ssh && "
+                        "echo text >user/.ssh/id; "
+                        "echo text >/tmp/krb5cc_$(basename \"$PWD\")");
     (void)snprintf(ticket, sizeof ticket, "/tmp/krb5cc_%s",
                    strrchr(root, '/') + 1);
     set_path("HOME", "user");
@@ -73,7 +64,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_run_in(root, "cd / && rm -rf \"$OLDPWD\"");
     return chdir("/") + unlink(ticket);
 }
 
@@ -184,13 +175,15 @@ static void play(void (*play_it)(void))
 
 static void make_repository(void)
 {
-    in_root("mkdir -p ws/.git/hooks ws/.git/info ws/.git/objects "
-            "ws/.git/modules/sub/hooks ws/.claude ws/inner/.git/hooks "
-            "ws/private ws/plain && cd ws && for f in .git/config "
-            ".git/hooks/old .git/info/attributes .git/modules/sub/config "
-            ".mcp.json .claude/settings.json inner/.git/config inner/.envrc "
-            "private/notes private/other plain/.vimrc plain/.mcp.json; do echo "
-            "text >$f; done");
+    folder_run_in(
+        root,
+        "mkdir -p ws/.git/hooks ws/.git/info ws/.git/objects "
+        "ws/.git/modules/sub/hooks ws/.claude ws/inner/.git/hooks "
+        "ws/private ws/plain && cd ws && for f in .git/config "
+        ".git/hooks/old .git/info/attributes .git/modules/sub/config "
+        ".mcp.json .claude/settings.json inner/.git/config inner/.envrc "
+        "private/notes private/other plain/.vimrc plain/.mcp.json; do echo "
+        "text >$f; done");
 }
 
 /* Paths in the workspace, and whether evaluated code may write there. */
@@ -327,7 +320,8 @@ static NO_RETURN void replace_from_outside(void)
         _exit(101);
     other = fork();
     if (other == 0 && read(ends[0], &byte, 1) == 1) {
-        in_root("cd ws/.git && mv config.new config && touch $(seq 500)");
+        folder_run_in(root,
+                      "cd ws/.git && mv config.new config && touch $(seq 500)");
         _exit(0);
     }
     be_zygote("ws");
@@ -349,7 +343,7 @@ static void mounts_cover_again(void **state)
 {
     (void)state;
     make_repository();
-    in_root("echo other >ws/.git/config.new");
+    folder_run_in(root, "echo other >ws/.git/config.new");
     play(replace_from_outside);
 }
 
@@ -357,9 +351,9 @@ static void mounts_cover_again(void **state)
 
 static bool can_list(const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *names = opendir(path);
 
-    return folder && closedir(folder) == 0;
+    return names && closedir(names) == 0;
 }
 
 static bool can_read(const char *path)
@@ -396,10 +390,11 @@ static NO_RETURN void look_read_only(void)
 static void mounts_hide_secrets(void **state)
 {
     (void)state;
-    in_root("mkdir -p ws linked/keys user/.gnupg && rmdir user/.gnupg && "
-            "echo text | tee user/.netrc linked/npmrc >user/plain && "
-            "ln -s ../linked/npmrc user/.npmrc && "
-            "ln -s ../linked/keys user/.gnupg");
+    folder_run_in(root,
+                  "mkdir -p ws linked/keys user/.gnupg && rmdir user/.gnupg && "
+                  "echo text | tee user/.netrc linked/npmrc >user/plain && "
+                  "ln -s ../linked/npmrc user/.npmrc && "
+                  "ln -s ../linked/keys user/.gnupg");
     assert_true(can_list("user/.ssh") && can_read("linked/npmrc"));
     play(look_in_image);
     play(look_read_only);
@@ -475,7 +470,7 @@ static NO_RETURN void use_in_image(void)
 static void mounts_give_images_a_tmp_of_their_own(void **state)
 {
     (void)state;
-    in_root("mkdir -p ws own/tmp && echo text >other");
+    folder_run_in(root, "mkdir -p ws own/tmp && echo text >other");
     assert_true(can_read(ticket));
     set_path("TMPDIR", "own/tmp");
     (void)setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
@@ -502,7 +497,7 @@ static NO_RETURN void write_near_home(void)
 static void mounts_leave_a_tmp_with_a_home(void **state)
 {
     (void)state;
-    in_root("mkdir ws");
+    folder_run_in(root, "mkdir ws");
     play(write_near_home);
 }
 
@@ -567,7 +562,7 @@ static void covers_are_few(void **state)
                    "seq -f 'user/project/%%.0f.code-workspace' %d | "
                    "xargs touch user/project/.nvim.lua",
                    LIMIT_COVERS + 10);
-    in_root(path);
+    folder_run_in(root, path);
     workspace = open("user/project", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(workspace >= 0);
     covers_find_roots(workspace, &covers);

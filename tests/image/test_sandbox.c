@@ -27,6 +27,7 @@
 #include "image/sandbox_enter.h"
 #include "image/syscall_filter.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static pid_t front; // this process
@@ -34,16 +35,6 @@ static pid_t zygote;
 static pid_t zygote_group;
 
 /* --- The world ---------------------------------------------------------- */
-
-static void in_root(const char *commands)
-{
-    char command[2000];
-
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, commands) <
-            0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", commands);
-}
 
 static int set_up(void **state)
 {
@@ -54,21 +45,23 @@ static int set_up(void **state)
     memcpy(root + sizeof root - 7, "XXXXXX", 6);
     if (!mkdtemp(root) || chdir(root) < 0)
         return -1;
-    in_root("mkdir -p ws tmp out xdg/gh user/.ssh user/.config/gcloud "
-            "user/.config/ecl-mcp user/.cache/common-lisp user/project/sub "
-            "user/.cargo/bin user/.claude user/.local && "
-            "for f in ws/old xdg/gh/hosts.yml xdg/other out/ticket out/old "
-            "out/npmrc out/env user/.profile user/.ssh/id "
-            "user/.config/gcloud/token user/.config/other user/.env.local "
-            "user/project/.env user/project/other user/project/sub/.env "
-            "user/project/pw.kdbx user/project/vault.KDBX user/.local/.env "
-            "user/id_ed25519.pub user/id_ed25519_work user/.bash_history "
-            "user/.cargo/credentials.toml user/.cargo/config.toml "
-            "user/.cargo/bin/cargo user/.claude/CLAUDE.md "
-            "user/.claude/.credentials.json; do echo text >$f; done && "
-            "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
-            "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
-            "user/.env.far && ln user/.bash_history user/linked");
+    folder_run_in(
+        root,
+        "mkdir -p ws tmp out xdg/gh user/.ssh user/.config/gcloud "
+        "user/.config/ecl-mcp user/.cache/common-lisp user/project/sub "
+        "user/.cargo/bin user/.claude user/.local && "
+        "for f in ws/old xdg/gh/hosts.yml xdg/other out/ticket out/old "
+        "out/npmrc out/env user/.profile user/.ssh/id "
+        "user/.config/gcloud/token user/.config/other user/.env.local "
+        "user/project/.env user/project/other user/project/sub/.env "
+        "user/project/pw.kdbx user/project/vault.KDBX user/.local/.env "
+        "user/id_ed25519.pub user/id_ed25519_work user/.bash_history "
+        "user/.cargo/credentials.toml user/.cargo/config.toml "
+        "user/.cargo/bin/cargo user/.claude/CLAUDE.md "
+        "user/.claude/.credentials.json; do echo text >$f; done && "
+        "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
+        "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
+        "user/.env.far && ln user/.bash_history user/linked");
     (void)snprintf(path, sizeof path, "%s/user", root);
     (void)setenv("HOME", path, 1);
     (void)snprintf(path, sizeof path, "%s/tmp", root);
@@ -84,7 +77,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_run_in(root, "cd / && rm -rf \"$OLDPWD\"");
     return chdir("/");
 }
 

@@ -20,18 +20,9 @@
 #include "image/linux.h"
 #include "image/sandbox_enter.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
-
-static void in_root(const char *commands)
-{
-    char command[2000];
-
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, commands) <
-            0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", commands);
-}
 
 static int set_up(void **state)
 {
@@ -41,7 +32,7 @@ static int set_up(void **state)
     memcpy(root + sizeof root - 7, "XXXXXX", 6);
     if (!mkdtemp(root) || chdir(root) < 0)
         return -1;
-    in_root("mkdir -p ws tmp out user/.cache");
+    folder_run_in(root, "mkdir -p ws tmp out user/.cache");
     (void)snprintf(path, sizeof path, "%s/user", root);
     (void)setenv("HOME", path, 1);
     (void)snprintf(path, sizeof path, "%s/tmp", root);
@@ -53,7 +44,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_run_in(root, "cd / && rm -rf \"$OLDPWD\"");
     return chdir("/");
 }
 
@@ -140,7 +131,8 @@ static void sandbox_makes_the_cache(void **state)
     pid_t pid;
 
     (void)state;
-    in_root("rm -r user/.cache && mkdir real && ln -s ../real user/.cache");
+    folder_run_in(
+        root, "rm -r user/.cache && mkdir real && ln -s ../real user/.cache");
     (void)fflush(NULL);
     pid = fork();
     assert_true(pid >= 0);
@@ -155,8 +147,8 @@ static void sandbox_makes_the_cache(void **state)
     }
     assert_int_equal(wait_for(pid, &status), pid);
     assert_int_equal(status, 0);
-    in_root("test -f real/ecl-mcp/lisp-$(id -u)/new && "
-            "test $(stat -c %a real/ecl-mcp/lisp-$(id -u)) = 700");
+    folder_run_in(root, "test -f real/ecl-mcp/lisp-$(id -u)/new && "
+                        "test $(stat -c %a real/ecl-mcp/lisp-$(id -u)) = 700");
 }
 
 /* In a child: an image whose system no longer takes filters. */

@@ -13,24 +13,6 @@
 #include "support/folder.h"
 #include "support/imagehost.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    if (folder_make() < 0)
-        return -1;
-    (void)setenv("TMPDIR", folder, 1); // the usual one may contain a home
-    host_start(NULL, folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    int status = host_teardown(state);
-
-    folder_remove();
-    return status;
-}
-
 /* The session of which PID is the keeper; NULL: of none. */
 static const struct session *kept_by(pid_t pid)
 {
@@ -196,7 +178,9 @@ static void image_that_waits_gets_warm(void **state)
     assert_true(host_process_field(image, 7, &waits) - before < COLD);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, host_setup_in_folder,                   \
+                                    host_teardown_in_folder)
 
 int main(int argc, char **argv)
 {

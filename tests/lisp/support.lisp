@@ -156,7 +156,7 @@ OPERATION with ARGUMENT as KEY must match PATTERN."
      ;; FiveAM runs tests in any order: no file that another test has loaded and
      ;; written again is an edited one here.
      (let ((ecl-mcp::*loaded-versions* (make-hash-table :test #'equal))
-           (ecl-mcp::*versions-loaded-alone* (make-hash-table :test #'equal)))
+           (ecl-mcp::*loaded-sources* (make-hash-table :test #'equal)))
        (unwind-protect (progn ,@body)
          (reset)))))
 

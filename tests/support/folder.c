@@ -23,14 +23,19 @@ int folder_make(void)
     return n > 0 && (size_t)n < sizeof folder && mkdtemp(folder) ? 0 : -1;
 }
 
-void folder_run(const char *command)
+void folder_run_in(const char *path, const char *command)
 {
     char text[8000];
-    int n = snprintf(text, sizeof text, "cd '%s' && %s", folder, command);
+    int n = snprintf(text, sizeof text, "cd '%s' && %s", path, command);
 
     if (n < 0 || (size_t)n >= sizeof text ||
         system(text) != 0) // NOLINT(cert-env33-c): a fixed text
         fail_msg("cannot %s", command);
+}
+
+void folder_run(const char *command)
+{
+    folder_run_in(folder, command);
 }
 
 void folder_remove(void)

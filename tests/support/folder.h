@@ -11,8 +11,11 @@ extern char folder[FOLDER_SIZE];
 /* Makes the folder; for setup functions. Returns -1 if it cannot be made. */
 int folder_make(void);
 
-/* Runs the shell's COMMAND in the folder; it must succeed. */
+/* Runs the shell's COMMAND in the folder, or in that with PATH; it must
+ * succeed.
+ */
 void folder_run(const char *command);
+void folder_run_in(const char *path, const char *command);
 
 /* Removes the folder with all that is in it. */
 void folder_remove(void);

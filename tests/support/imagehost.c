@@ -14,6 +14,7 @@
 
 #include "image/linux.h"
 #include "support/check.h"
+#include "support/folder.h"
 #include "wire/wire.h"
 
 #define MAX_FDS 2048
@@ -133,6 +134,24 @@ int host_teardown(void **state)
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     return linux_children(children, 16) == 0 ? 0 : -1; // none is left
+}
+
+int host_setup_in_folder(void **state)
+{
+    (void)state;
+    if (folder_make() < 0)
+        return -1;
+    (void)setenv("TMPDIR", folder, 1); // fails only without memory
+    host_start(NULL, folder);
+    return 0;
+}
+
+int host_teardown_in_folder(void **state)
+{
+    int status = host_teardown(state);
+
+    folder_remove();
+    return status;
 }
 
 size_t host_turns;

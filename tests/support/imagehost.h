@@ -31,6 +31,11 @@ void host_use(int argc, char **argv);
 int host_setup(void **state);
 int host_teardown(void **state);
 
+/* The same in a new folder (folder.h), which is the workspace and has the
+   temporary files: the usual folder for these may contain a home. */
+int host_setup_in_folder(void **state);
+int host_teardown_in_folder(void **state);
+
 /* Starts differently than host_setup does. If PATH is NULL, it is the image of
    host_use. */
 void host_start(const char *path, const char *workspace);

@@ -381,8 +381,7 @@ static void sandbox_reports_what_is_missing(void **state)
          "for in only 256 folders of the home (LIMIT_SECRET_FOLDERS), secrets "
          "searched for among only 10000 names (LIMIT_SECRET_NAMES), other "
          "names searched for of only 1000 secret files (LIMIT_SECRET_INSIDE): "
-         "--secret hides what it "
-         "names"},
+         "--secret hides what it names"},
         {{.mode = SANDBOX_OFF},
          {true, 0, false, false, 0, EPERM, 0},
          false,
