@@ -45,7 +45,9 @@ variable `exec-path'."
   "Folder whose files the Lisp of this Emacs and its tools may change.
 Nil means the project of the buffer in which ecl-mcp is started.  If there is
 none, it is the nearest folder upwards that defines systems (.asd), but not the
-home folder; or else the folder of that buffer."
+home folder; or else the folder of that buffer.  Lisp runs on this machine, and
+its workspace is a folder of it; from a buffer of another machine, that is the
+home folder, in which Lisp may write nothing."
   :type '(choice (const :tag "Project of the buffer" nil) directory)
   :group 'ecl-mcp)
 
@@ -493,6 +495,9 @@ others may have put the files."
 
 (defun ecl-mcp-lisp--workspace ()
   "Return the workspace for a Lisp that is started in this buffer."
+  (when (and ecl-mcp-workspace (file-remote-p ecl-mcp-workspace))
+    (ecl-mcp--fail "Lisp runs on this machine; `ecl-mcp-workspace' is %s, on another one"
+                   ecl-mcp-workspace))
   (file-name-as-directory
    (file-truename
     (or ecl-mcp-workspace
@@ -540,6 +545,10 @@ sentence if it cannot be started."
     (ecl-mcp-lisp--connect lisp)
     (ecl-mcp-lisp-pump lisp)
     (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'started)
+    (when (and (file-remote-p default-directory) (not ecl-mcp-workspace))
+      (ecl-mcp--report "Lisp runs on this machine, this buffer's folder is on %s: %s"
+                       "another one"
+                       "the workspace is ~/; set `ecl-mcp-workspace'"))
     lisp))
 
 (defun ecl-mcp-lisp-stop ()

@@ -15,6 +15,7 @@
 (require 'diff-mode)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-menu)
+(require 'ecl-mcp-choice)
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-review-files)
 (require 'ecl-mcp-visit)

@@ -77,6 +77,9 @@ It ends when that Emacs does.")
 (defvar ecl-mcp-socket--problem nil
   "Why there is no socket, a sentence, or nil.")
 
+(defvar ecl-mcp-socket-functions nil
+  "Hook run when this Emacs has got the socket, or has not for another reason.")
+
 (defun ecl-mcp-socket-file ()
   "Return the absolute name of the socket, or nil if there must be none."
   (let ((name (or ecl-mcp-socket (getenv "ECL_MCP_EMACS"))))
@@ -211,7 +214,8 @@ The inode number alone does not, since it may be reused."
 
 (defun ecl-mcp-socket--taken (file)
   "Signal that another Emacs has the socket FILE."
-  (signal 'ecl-mcp-error (list (format "Another Emacs has the socket %s" file))))
+  (signal 'ecl-mcp-error (list (format "Another Emacs has the socket %s"
+                                     (abbreviate-file-name file)))))
 
 (defun ecl-mcp-socket--remove (file attributes)
   "Remove FILE, which had ATTRIBUTES when nobody listened on it.
@@ -288,16 +292,18 @@ Otherwise store the reason, and report it if it is a new one."
             (ecl-mcp-socket--check-folder (file-name-directory file))
             (ecl-mcp-socket--clear file)
             (ecl-mcp-socket--listen file)
+            (ecl-mcp--run-hook 'ecl-mcp-socket-functions)
             t)
         (error
          (setq ecl-mcp-socket--problem
                (if (eq (car err) 'ecl-mcp-error)
-                   (format "%s; servers ask that one (M-x ecl-mcp-take-socket \
-takes it)." (cadr err))
+                   (format "%s; servers ask that one.  M-x ecl-mcp-take-socket \
+takes it." (cadr err))
                  (format "No socket for servers: %s."
                          (error-message-string err))))
          (unless (equal before ecl-mcp-socket--problem)
-           (ecl-mcp--report "%s" ecl-mcp-socket--problem))
+           (ecl-mcp--report "%s" ecl-mcp-socket--problem)
+           (ecl-mcp--run-hook 'ecl-mcp-socket-functions))
          nil)))))
 
 ;;;; Noticing changes

@@ -303,6 +303,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
                    (ecl-mcp-called-functions . ecl-mcp-status--soon)
                    (ecl-mcp-called-functions . ecl-mcp-status--note-call)
                    (ecl-mcp-connections-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-socket-functions . ecl-mcp-status--soon)
                    (ecl-mcp-lisp-functions . ecl-mcp-status--soon)))
     (if on
         (add-hook hook function)

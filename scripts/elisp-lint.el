@@ -36,6 +36,23 @@
     (unless (eq (byte-compile-file file) t)
       (setq elisp-lint-failed t))))
 
+(defun elisp-lint-compile-alone (file folder)
+  "Byte-compile FILE into FOLDER, in an Emacs of its own.
+What other files require would hide that FILE does not.  Emacs also compiles
+each file alone to native code, and shows the user the warnings."
+  (with-temp-buffer
+    (unless (equal 0 (call-process
+                      (expand-file-name invocation-name invocation-directory)
+                      nil t nil "-Q" "--batch" "-L" "elisp" "--eval"
+                      (prin1-to-string
+                       `(setq byte-compile-error-on-warn t
+                              byte-compile-dest-file-function
+                              (lambda (_)
+                                ,(expand-file-name "alone.elc" folder))))
+                      "-f" "batch-byte-compile" file))
+      (setq elisp-lint-failed t)
+      (princ (buffer-string)))))
+
 (defun elisp-lint-checkdoc (file)
   "Run checkdoc over FILE."
   (let ((sentence-end-double-space t)
@@ -130,6 +147,7 @@
       (elisp-lint-declare file)
       (elisp-lint-columns file)
       (when (and product (equal (file-name-directory file) product))
+        (elisp-lint-compile-alone file folder)
         (elisp-lint-names file))
       (when (require 'relint nil t)
         (elisp-lint-relint file))

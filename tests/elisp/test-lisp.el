@@ -53,6 +53,22 @@ Folders above ROOT may hold anything and are not looked at."
         (should (equal (ecl-mcp-lisp--workspace) source)))
       (should (equal (ecl-mcp-lisp--workspace) deep)))))
 
+(ert-deftest ecl-mcp-lisp-workspace-is-on-this-machine ()
+  (let ((ecl-mcp-workspace "/ssh:nobody@nowhere.invalid:/project/"))
+    (should (string-match-p "runs on this machine.*/ssh:nobody@nowhere"
+                            (cadr (should-error (ecl-mcp-lisp--workspace)
+                                                :type 'user-error)))))
+  (ecl-mcp-test-with-lisp folder
+    (let ((default-directory "/ssh:nobody@nowhere.invalid:/project/")
+          (ecl-mcp-workspace nil)
+          (told nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args)
+                   (push (apply #'format-message format args) told))))
+        (ecl-mcp-client-ensure))
+      (should (string-match-p "on another one: the workspace is ~/" (car told))))
+    (should (file-equal-p (ecl-mcp-lisp-workspace ecl-mcp-lisp) "~/"))))
+
 (ert-deftest ecl-mcp-lisp-supervisor-killed ()
   "When the supervisor dies, waiting calls are answered and it is restarted."
   (ecl-mcp-test-with-lisp folder

@@ -221,7 +221,10 @@ Once, of two that found it, the slower one removed the other's new socket."
 (ert-deftest ecl-mcp-socket-is-made-again ()
   "A socket whose file was removed, or replaced, is not lost for good."
   (test-socket--with file
-    (let ((ecl-mcp-socket-retry-seconds 0.05))
+    (let* ((ecl-mcp-socket-retry-seconds 0.05)
+           (told nil)
+           (ecl-mcp-socket-functions
+            (list (lambda () (push (ecl-mcp-socket-problem) told)))))
       (should (ecl-mcp-socket-start))
       (let ((client (test-socket--client file)))
         (process-send-string client "{\"method\":\"hello\",\"params\":{}}\n")
@@ -242,6 +245,8 @@ Once, of two that found it, the slower one removed the other's new socket."
           (delete-process other)
           (set-file-times file (time-subtract nil 10)))
         (ecl-mcp-test-await "the socket" #'ecl-mcp-socket--works-p)
+        ;; Each change was told, once.
+        (should (equal (mapcar #'null (reverse told)) '(t t nil t)))
         (delete-process client)
         (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))))))
 

@@ -72,6 +72,15 @@
       (should (timerp ecl-mcp-status--timer))
       (should (test-status-has (concat ", waits until " (funcall until 5000)))))))
 
+(ert-deftest ecl-mcp-status-follows-the-socket ()
+  "Once it said that another Emacs had the socket until `g' was typed."
+  (test-status-with connection
+    (when ecl-mcp-status--timer
+      (cancel-timer ecl-mcp-status--timer)
+      (setq ecl-mcp-status--timer nil))
+    (ecl-mcp--run-hook 'ecl-mcp-socket-functions)
+    (should (timerp ecl-mcp-status--timer))))
+
 (ert-deftest ecl-mcp-status-offers-to-build-only-what-has-sources ()
   (let ((ecl-mcp-lisp nil))
     (cl-letf (((symbol-function 'ecl-mcp-module-problem)
