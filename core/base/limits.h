@@ -510,6 +510,15 @@
    keeps, and some that are about to end, as the next one is there. */
 #define LIMIT_PASTS (3 * LIMIT_CHECKPOINTS)
 
+/* Milliseconds without a call after which a session loads ahead what its calls
+   will need: clients that know what they want have made the next call by then.
+ */
+#define LIMIT_PREPARE_MS 300
+
+/* Sessions of a server that load ahead: each takes 10 MB for that, and a client
+   that opens more does not use all of them for the same. */
+#define LIMIT_PREPARED 4
+
 /* Interrupts that wait for a call while it has them off, none of which may be
    lost: more than the supervisor, a user and a copy send. */
 #define LIMIT_INTERRUPTS 16
