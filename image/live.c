@@ -465,6 +465,8 @@ static void prepare(uint64_t id)
     bool loaded = !connection_has_more(&live.connection) &&
                   streams_are_open() && think_ahead();
 
+    if (loaded) // no garbage of it in the copy that is taken next
+        heap_collect(HEAP_STALE);
     connection_send(&live.connection, WIRE_KEPT, id, loaded, -1);
 }
 
