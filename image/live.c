@@ -49,6 +49,7 @@ static struct live {
     cl_object rehearse;
     cl_object finalize;
     cl_object replay;
+    cl_object think_ahead;
     pthread_t thread;                /* the one that serves, */
     pid_t process;                   /* of this process, */
     uint64_t id;                     /* the call that runs; 0: none */
@@ -435,6 +436,40 @@ static void keep(uint64_t id, struct str body)
         rehearse();
 }
 
+/* Loads ahead what calls will need; true: something was. No interrupt comes
+   here, for there is no call that it could mean. */
+static bool think_ahead(void)
+{
+    cl_env_ptr env = ecl_process_env();
+    volatile bool loaded = false;
+
+    stack_restore();
+    fault_forget();
+    interlude_restore_reserve(env);
+    interlude_make_room(env);
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        loaded = cl_funcall(1, live.think_ahead) != ECL_NIL;
+    }
+    ECL_CATCH_ALL_IF_CAUGHT
+    {
+        ; // as if it had failed
+    }
+    ECL_CATCH_ALL_END;
+    return loaded;
+}
+
+/* Answers PREPARE number ID. A call that waits comes first. */
+static void prepare(uint64_t id)
+{
+    bool loaded = !connection_has_more(&live.connection) &&
+                  streams_are_open() && think_ahead();
+
+    if (loaded) // no garbage of it in the copy that is taken next
+        heap_collect(HEAP_STALE);
+    connection_send(&live.connection, WIRE_KEPT, id, loaded, -1);
+}
+
 static NO_RETURN void serve(void)
 {
     live.process = getpid();
@@ -447,6 +482,8 @@ static NO_RETURN void serve(void)
             call(head, body);
         else if (head.kind == WIRE_KEEP)
             keep(head.id, body);
+        else if (head.kind == WIRE_PREPARE)
+            prepare(head.id);
     }
 }
 
@@ -473,6 +510,7 @@ static void find_names(void)
     live.rehearse = symbol("REHEARSE");
     live.finalize = symbol("RUN-FINALIZERS");
     live.replay = symbol("REPLAY-ASKED");
+    live.think_ahead = symbol("THINK-AHEAD");
     ecl_def_c_function(symbol("SUPPLIED-LINE"),
                        (cl_objectfn_fixed)supplied_line, 0);
     ecl_def_c_function(symbol("INTERRUPT-AFTER"),
@@ -485,6 +523,7 @@ static void find_names(void)
     ecl_register_root(&live.rehearse);
     ecl_register_root(&live.finalize);
     ecl_register_root(&live.replay);
+    ecl_register_root(&live.think_ahead);
     ecl_register_root(&live.stop_reason);
     ecl_register_root(&live.time_limit);
     for (size_t i = 0; i < STOP_REASONS; i++) {

@@ -87,6 +87,9 @@ compiler was loaded, which defines COMPILE-FILE anew."
     (setf *compile-file* (fdefinition 'compile-file))
     (replace-function 'compile-file #'compile-file-by-policy)))
 
+(defvar *loading-functions* '(compile compile-file-pathname disassemble)
+  "What INSTALL-LOADING has replaced.")
+
 (defun install-loading (name)
   "Replaces the function NAME of the compiler, until that is loaded, with one that
 loads it: that of ECL can be stopped in the middle of that."

@@ -49,6 +49,7 @@
                (:file "find-systems")
                (:file "fresh-files")
                (:file "load-system")
+               (:file "load-ahead")
                (:file "copy")
                (:file "read-form")
                (:file "walk")

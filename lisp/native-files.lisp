@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -88,6 +89,59 @@ static cl_object ecl_mcp_entries(const char *path, int links, int room)
         closedir(folder);
     return names;
 }
+
+/* Whether NAMES, strings that end in a slash, have NAME. */
+static int ecl_mcp_has_folder(cl_object names, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (; names != ECL_NIL; names = ECL_CONS_CDR(names)) {
+        const char *other =
+            (const char *)ECL_CONS_CAR(names)->base_string.self;
+        if (strncmp(other, name, n) == 0 && strcmp(other + n, \"/\") == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int ecl_mcp_is_definition(int fd, const struct dirent *entry)
+{
+    size_t n = strlen(entry->d_name);
+
+    return n > 4 && strcasecmp(entry->d_name + n - 4, \".asd\") == 0 &&
+           ecl_mcp_entry_kind(fd, entry, 0) == S_IFREG;
+}
+
+/* Whether there is a definition file in the folder FD, which is closed, or
+   DEPTH levels below it, but not in folders that have one of the names SKIPPED
+   or that begin with a dot. At most *ROOM folders are read. */
+static int ecl_mcp_finds_definition(int fd, cl_object skipped, int depth,
+                                    int *room)
+{
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    int found = 0;
+
+    if (!folder && fd >= 0)
+        close(fd);
+    if (!folder || --*room < 0)
+        depth = -1;
+    while (depth >= 0 && !found && (entry = readdir(folder)))
+        found = ecl_mcp_is_definition(fd, entry);
+    if (depth > 0 && !found)
+        rewinddir(folder);
+    while (depth > 0 && !found && *room > 0 && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.' &&
+            ecl_mcp_entry_kind(fd, entry, 0) == S_IFDIR &&
+            !ecl_mcp_has_folder(skipped, entry->d_name))
+            found = ecl_mcp_finds_definition(
+                openat(fd, entry->d_name,
+                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                skipped, depth - 1, room);
+    if (folder)
+        closedir(folder);
+    return found;
+}
 ")
 
 (defun folder-entries (path links limit)
@@ -97,6 +151,18 @@ LINKS is true, and not at all otherwise. After LIMIT entries, no more are read."
   (ffi:c-inline (path (if links 1 0) limit) (:object :int :int) :object
                 "ecl_mcp_entries((const char *)(#0)->base_string.self, #1, #2)"
                 :one-liner t))
+
+(defun definition-below-p (path skipped depth room)
+  "True when there is a definition file in the folder PATH, a simple base string, or
+DEPTH levels below it. Folders with one of the names SKIPPED, simple base strings
+that end in a slash, and hidden ones are not searched, and no more than ROOM."
+  (ffi:c-inline (path skipped depth room) (:object :object :int :int) :bool "{
+    int room = #3;
+    @(return) = ecl_mcp_finds_definition(
+        open((const char *)(#0)->base_string.self,
+             O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+        #1, #2, &room);
+  }" :one-liner nil))
 
 (defun native-file-version (path)
   "Returns a text that differs whenever the file PATH, a simple base string, has

@@ -118,6 +118,15 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
     return checkpoint;
 }
 
+void checkpoints_drop_older(struct checkpoints *checkpoints,
+                            const struct checkpoint *checkpoint)
+{
+    struct checkpoint *older = unnamed(checkpoint->next);
+
+    if (older && !older->apart && older->evaluation == checkpoint->evaluation)
+        drop(checkpoints, older);
+}
+
 struct checkpoint *checkpoints_named(const struct checkpoints *checkpoints,
                                      struct str name)
 {

@@ -52,6 +52,11 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                                    pid_t pid, uint64_t evaluation,
                                    struct str name);
 
+/* CHECKPOINT is new, and of the same evaluation as the newest one before it
+   that has no name: that one is no longer needed, and is freed. */
+void checkpoints_drop_older(struct checkpoints *checkpoints,
+                            const struct checkpoint *checkpoint);
+
 /* The newest one with NAME, and the one with the most evaluations that contains
    none after EVALUATION, the newest of equals; NULL when there is none. */
 struct checkpoint *checkpoints_named(const struct checkpoints *checkpoints,

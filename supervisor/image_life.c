@@ -15,6 +15,7 @@
 #include "supervisor/adopting.h"
 #include "supervisor/ending.h"
 #include "supervisor/operation.h"
+#include "supervisor/preparing.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
@@ -414,7 +415,9 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
 
     if (session->keeping.frozen.changed)
         restore_take_frozen(s, session);
-    if (session->keeping.copy.arrived)
+    if (session->keeping.copy.arrived && session->keeping.preparing.asked)
+        preparing_take(s, session, now);
+    else if (session->keeping.copy.arrived)
         operation_take_kept(s, session, restore_take_kept(s, session, now));
     image_life_answer(s, session, now);
     if (status == ST_INVALID)

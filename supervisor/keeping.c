@@ -29,6 +29,11 @@ void keeping_disconnect(struct keeping *keeping)
     keeping->copy.arrived = false;
     keeping->number = 0;
     keeping->held = false;
+    keeping->preparing.failed |= keeping->preparing.asked;
+    keeping->preparing.asked = false;
+    keeping->preparing.done = false; // the next image may know nothing of it
+    keeping->preparing.renews = false;
+    keeping->preparing.at = 0;
     keeping->call = 0; // a copy that is made later is not the one it waits for
     frozen_errors_drop_outcome(&keeping->frozen);
 }
@@ -39,5 +44,6 @@ void keeping_forget(struct keeping *keeping)
     frozen_errors_forget(&keeping->frozen);
     memset(&keeping->history, 0, sizeof keeping->history);
     keeping->changed = false;
+    keeping->preparing.loaded = false;
     keeping->rest_until = 0;
 }

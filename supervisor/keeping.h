@@ -20,6 +20,17 @@ struct keeping_copy {
     int socket; /* that wakes it; -1: none came */
 };
 
+/* What calls will need is loaded ahead (preparing.h). */
+struct keeping_preparing {
+    int64_t at;  /* when that is due; 0: no call has been answered yet */
+    bool asked;  /* the number is that of a PREPARE, not of a KEEP */
+    bool done;   /* this image has thought about it */
+    bool failed; /* one has died meanwhile: never again in this session */
+    bool loaded; /* something was loaded */
+    bool renews; /* the next checkpoint replaces the newest one, if no
+                    evaluation has come between */
+};
+
 /* The copy that is waking, if any: it was taken out of the checkpoints and is
    not the image yet. */
 struct waking {
@@ -37,7 +48,7 @@ struct keeping {
     int64_t due_at;     /* when the next one is due */
     int64_t rest_until; /* none is taken before, so that calls come first */
 
-    /* the KEEP that has no KEPT yet */
+    /* the KEEP or PREPARE that has no KEPT yet */
     uint64_t number; /* 0: there is none */
     bool held;       /* it is sent when the image is settled */
     int64_t sent_at;
@@ -45,6 +56,7 @@ struct keeping {
     uint64_t call; /* the call that asked for it, or 0 */
 
     struct keeping_copy copy;
+    struct keeping_preparing preparing;
     struct waking waking;
     struct frozen_errors frozen;
 };

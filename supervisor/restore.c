@@ -40,6 +40,7 @@ void restore_note_call(struct session *session, const struct call *call,
 {
     int64_t due = session->keeping.changed ? now : now + QUIET_MS;
 
+    session->keeping.preparing.at = now + LIMIT_PREPARE_MS;
     if (call->reads || call->apart)
         return;
     history_add(&session->keeping.history, call_subject(call));
@@ -48,7 +49,7 @@ void restore_note_call(struct session *session, const struct call *call,
         due > session->keeping.rest_until ? due : session->keeping.rest_until;
 }
 
-static bool can_keep(const struct session *session)
+bool restore_can_keep(const struct session *session)
 {
     return session->image.socket >= 0 && session->image.pid > 0 &&
            !session->image.dying && !session->keeping.number &&
@@ -95,14 +96,14 @@ void restore_send_held(struct session *session, int64_t now)
 
 void restore_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->keeping.changed && !s->ending.wanted && can_keep(session) &&
-        now >= session->keeping.due_at)
+    if (session->keeping.changed && !s->ending.wanted &&
+        restore_can_keep(session) && now >= session->keeping.due_at)
         restore_keep(s, session, str_make("", 0), now);
 }
 
 int64_t restore_deadline(const struct session *session)
 {
-    return session->keeping.changed && can_keep(session)
+    return session->keeping.changed && restore_can_keep(session)
                ? session->keeping.due_at
                : -1;
 }
@@ -180,6 +181,10 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
         closing_socket(socket); // it does not lead to a copy
     if (checkpoint) {
         checkpoint->start = start;
+        if (session->keeping.preparing.renews)
+            checkpoints_drop_older(&session->keeping.checkpoints, checkpoint);
+        session->keeping.preparing.renews = false;
+        session->keeping.preparing.at = now + LIMIT_PREPARE_MS;
         session->keeping.changed = false;
         process_limit_note_copies(session);
     } else {

@@ -28,6 +28,9 @@ struct supervisor;
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now);
 
+/* Whether the image is idle and could be asked for a checkpoint. */
+bool restore_can_keep(const struct session *session);
+
 /* Asks the image for a checkpoint with NAME (empty: none), as soon as its
    keeper has ended what an earlier image has left. The answer, KEPT, comes with
    session_read. */

@@ -129,7 +129,9 @@ void session_flush(struct session *session)
 void session_send_keep(struct session *session, uint64_t number)
 {
     struct buf *out = &session->image.out;
-    size_t start = wire_begin(out, WIRE_KEEP, 0, number);
+    bool prepares = session->keeping.preparing.asked;
+    size_t start =
+        wire_begin(out, prepares ? WIRE_PREPARE : WIRE_KEEP, 0, number);
 
     wire_put_int(out, (int64_t)session->keeping.history.last);
     wire_put_bool(out, session->keeping.name[0] != '\0');

@@ -84,7 +84,8 @@ void session_end_image(struct session *session);
    longer be served. */
 enum status MUST_CHECK session_send(struct session *session);
 
-/* Asks the image for a sleeping copy of it. */
+/* Asks the image for a sleeping copy of it, or, if keeping.preparing says so,
+   to load ahead what calls will need. */
 void session_send_keep(struct session *session, uint64_t number);
 
 /* Sends what is for the image, as far as its socket takes it. */

@@ -20,6 +20,7 @@
 #include "supervisor/input.h"
 #include "supervisor/intake.h"
 #include "supervisor/patience.h"
+#include "supervisor/preparing.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/progress.h"
 #include "supervisor/reading.h"
@@ -184,6 +185,7 @@ static int64_t deadline_of(const struct supervisor *s,
     earlier(&deadline, patience_deadline(s, session));
     earlier(&deadline, process_limit_deadline(session));
     earlier(&deadline, restore_deadline(session));
+    earlier(&deadline, preparing_deadline(session));
     earlier(&deadline, progress_deadline(session));
     if (session->look_at > 0)
         earlier(&deadline, session->look_at);
@@ -362,6 +364,7 @@ static void tend_sessions(struct supervisor *s, int64_t now)
         process_limit_tend(session, now);
         image_life_tend(s, session, now);
         restore_tend(s, session, now);
+        preparing_tend(s, session, now);
         progress_tend(session, now);
         input_tend(session, now);
     }

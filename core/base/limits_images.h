@@ -131,6 +131,15 @@
    keeps, and some that are about to end, as the next one is there. */
 #define LIMIT_PASTS (3 * LIMIT_CHECKPOINTS)
 
+/* Milliseconds without a call after which a session loads ahead what its calls
+   will need: clients that know what they want have made the next call by then.
+ */
+#define LIMIT_PREPARE_MS 300
+
+/* Sessions of a server that load ahead: each takes 10 MB for that, and a client
+   that opens more does not use all of them for the same. */
+#define LIMIT_PREPARED 4
+
 /* Milliseconds within which a checkpoint must wake up. */
 #define LIMIT_WAKE_MS 1000
 

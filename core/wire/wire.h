@@ -31,6 +31,7 @@ enum wire_kind {
 
     /* supervisor to live image */
     WIRE_KEEP = 8, /* make a sleeping copy; answered by KEPT */
+    WIRE_PREPARE,  /* load what calls will need; answered by KEPT */
 
     /* live image to supervisor */
     WIRE_NATIVE = 10,  /* how many functions are native and wait to be, and what
@@ -38,7 +39,8 @@ enum wire_kind {
     WIRE_OUTCOME = 11, /* the process that replaces the image when the call with
                      this id has been answered, and the number of the error
                      that it comes from; its socket comes along */
-    WIRE_KEPT,         /* the copy's process; its socket comes along */
+    WIRE_KEPT,         /* the copy's process; its socket comes along. After
+                          PREPARE, 1 if something was loaded, else 0 */
     WIRE_WOKEN,        /* the copy that was woken is now the live image */
     WIRE_WANT,   /* the code of the call with this id waits for INPUT; also
                     supervisor to front */

@@ -20,6 +20,7 @@
 #include "bench/life.h"
 #include "bench/memory.h"
 #include "bench/peer.h"
+#include "bench/place.h"
 #include "bench/sandbox.h"
 #include "bench/speed.h"
 #include "bench/table.h"
@@ -403,6 +404,7 @@ static bool is_asked(const char *part, const char *name)
 /* The commands that are measured, and the files of the rest. */
 struct commands {
     const char *server[2];
+    const char *plain[4]; /* the same, where there is no system */
     const char *echo[2];
     const char *two[3];
     const char *floor[3];
@@ -416,13 +418,13 @@ static void bench_server(const struct commands *commands)
     struct peer server;
     struct peer echo;
 
-    peer_start(&server, commands->server);
+    peer_start(&server, commands->plain);
     peer_start(&echo, commands->echo);
     caller_initialize(&server);
     caller_initialize(&echo);
     (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
     bench_memory(&server);
-    bench_calm(commands->server);
+    bench_calm(commands->plain);
     bench_calls(&server, &echo);
     bench_pipelined(&server, &echo);
     bench_big(&server);
@@ -436,6 +438,7 @@ int main(int argc, char **argv)
     const char *const *file = (const char *const *)argv;
     const char *part = argc == 8 ? argv[7] : NULL;
     char log[1024];
+    char plain[PLACE_ROOM];
     struct commands commands;
 
     if (argc != 7 && argc != 8) {
@@ -444,8 +447,10 @@ int main(int argc, char **argv)
         return 2;
     }
     (void)snprintf(log, sizeof log, "%s.log", file[3]);
+    place_make(plain, "plain", false);
     commands = (struct commands){
         .server = {file[1]},
+        .plain = {file[1], "--workspace", plain},
         .echo = {file[2]},
         .two = {file[2], "two"},
         .floor = {file[3], log},
@@ -465,9 +470,9 @@ int main(int argc, char **argv)
     if (is_asked(part, "server"))
         bench_server(&commands);
     if (is_asked(part, "life"))
-        bench_life(commands.server, commands.two, commands.floor);
+        bench_life(commands.plain, commands.two, commands.floor);
     if (is_asked(part, "growth"))
-        bench_growth(commands.server);
+        bench_growth(commands.plain);
     if (is_asked(part, "errors"))
         bench_errors(commands.server);
     if (is_asked(part, "sandbox"))

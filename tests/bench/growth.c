@@ -14,6 +14,7 @@
 #include "bench/caller.h"
 #include "bench/memory.h"
 #include "bench/peer.h"
+#include "bench/place.h"
 #include "bench/reference.h"
 #include "bench/table.h"
 
@@ -27,7 +28,8 @@ enum {
     CALLS = 80,  /* in each round, */
     ROUNDS = 25, /* with and without the other sessions, in turns */
     DEFINITIONS = 100000,
-    LOOKS = 5 /* at the definitions, and of the compiler at code */
+    IDLE_MS = 1000, /* which is enough to load ASDF ahead */
+    LOOKS = 5       /* at the definitions, and of the compiler at code */
 };
 
 static void pause_ms(long ms)
@@ -189,6 +191,38 @@ static void bench_parts(const char *const *server)
     peer_stop(&peer);
 }
 
+/* The same in a workspace that has a system, when the session was used once and
+   was idle then; the memory of both. */
+static void bench_ahead(const char *const *server)
+{
+    static char workspace[PLACE_ROOM];
+    const char *const other[] = {server[0], "--workspace", workspace, NULL};
+    double loads[LOOKS];
+    double with[LOOKS];
+    double without[LOOKS];
+
+    place_make(workspace, "systems", true);
+    for (size_t i = 0; i < LOOKS; i++) {
+        struct peer ahead;
+        struct peer plain;
+
+        start(&ahead, other);
+        start(&plain, server);
+        pause_ms(IDLE_MS);
+        with[i] = memory_below(ahead.pid);
+        without[i] = memory_below(plain.pid);
+        loads[i] = caller_evaluate(&ahead, "(progn (require :asdf) 1)", "=> 1");
+        peer_stop(&plain);
+        peer_stop(&ahead);
+    }
+    table_time("the same, a system in the workspace, idle for 1 s",
+               table_median(loads, LOOKS), 30);
+    table_most("images, PSS, idle for 1 s in that workspace",
+               table_median(with, LOOKS), "MB", 0);
+    table_most("images, PSS, idle for 1 s in one without",
+               table_median(without, LOOKS), "MB", 12);
+}
+
 void bench_growth(const char *const *server)
 {
     bench_foreign(server);
@@ -196,4 +230,5 @@ void bench_growth(const char *const *server)
     bench_sessions(server, true);
     bench_definitions(server);
     bench_parts(server);
+    bench_ahead(server);
 }

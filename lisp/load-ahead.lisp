@@ -1,0 +1,75 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; load-ahead.lisp: loads ASDF while the session is idle, if its workspace has a
+;;;; system. image/live.c calls this, between two calls.
+
+(in-package #:ecl-mcp)
+
+(defconstant +ahead-folders+ 200
+  "Folders of the workspace in which a system is looked for while the session is
+idle: a workspace without one is searched to the end, and a call may wait.")
+
+(defconstant +ahead-depth+ 3
+  "How deep below the workspace they are.")
+
+(defconstant +ahead-room+ (* 32 1024 1024)
+  "Bytes that the heap must have left: twice what ASDF takes with its garbage.
+Half of ASDF would be in the way of the user.")
+
+(defvar *thought-ahead* nil
+  "True when this image has thought about loading ASDF ahead: once is enough.")
+
+(defun workspace-has-system-p ()
+  "True when the workspace has a definition file of its own, as far as that is found
+quickly, and without garbage."
+  (and *workspace*
+       (definition-below-p (native-namestring *workspace*)
+         (loop for name in (append *fetched-folders* *skipped-folders*)
+               collect (coerce name 'simple-base-string))
+         +ahead-depth+ +ahead-folders+)))
+
+(defun as-usual-p ()
+  "True when nothing that the user has done could make a load do something else."
+  (and (null (rest (all-threads)))
+       (null (trace))
+       (loop for (symbol function . macro) in *standard-definitions*
+             always (cond ((or (eq symbol 'compile-file) ; replaced by us
+                               (member symbol *loading-functions* :test #'eq))
+                           t)
+                          (macro (eq function (macro-function symbol)))
+                          (t (and (fboundp symbol)
+                                  (not (macro-function symbol))
+                                  (eq function (fdefinition symbol))))))))
+
+(defun ahead-useful-p ()
+  "True when the user is almost sure to need ASDF, which is not loaded."
+  (and (not (find-package "ASDF"))
+       (not (find-package "UIOP"))
+       (<= (+ (bytes-in-use) +ahead-room+) *heap-limit*)
+       (workspace-has-system-p)
+       (as-usual-p)))
+
+(defun call-ahead (function)
+  "Calls FUNCTION for nobody: what it prints is lost, what it signals ends it, and
+variables of the user are as at the start. True on success. The streams are those of
+a call, for UIOP keeps them; only what they lead to is not."
+  (let* ((silence (make-broadcast-stream))
+         (*pipe-output* silence)
+         (*pipe-error-output* silence)
+         (*random-state* (make-random-state nil)))
+    (with-session-streams ()
+      (with-standard-io-syntax
+        (progv (mapcar #'car *initial-variables*)
+            (mapcar #'cdr *initial-variables*)
+          (handler-case
+              (handler-bind ((warning #'muffle-if-possible))
+                (funcall function)
+                t)
+            (serious-condition () nil)))))))
+
+(defun think-ahead ()
+  "Loads ASDF, once in the life of an image, if the user is almost sure to need it.
+True when it was loaded."
+  (unless *thought-ahead*
+    (setf *thought-ahead* t)
+    (and (ignore-errors (ahead-useful-p))
+         (call-ahead #'ensure-asdf))))
