@@ -17,6 +17,9 @@
      hashes of code and answer.
    With `all` it also makes the system calls without which promises are not
    kept, and takes no consequence of their answers:
+   - from the second process it receives with room for descriptors (recvmsg):
+     what code sends unasked must be closed in a thread, for a file can take
+     seconds to close, and recv would close it;
    - of both pipes it is asked whether output is left (poll): one that waits for
      several descriptors may hear of an answer before the output behind which it
      was sent;
@@ -119,6 +122,21 @@ static bool start(void)
            watch(SOCKET, pair[0]) && watch(OUT, out[0]) && watch(ERR, err[0]);
 }
 
+static size_t take_bytes(int which, char *room, size_t size)
+{
+    char control[CMSG_SPACE(sizeof(int))];
+    struct iovec part = {room, size};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = sizeof control};
+    ssize_t n = all && which == SOCKET
+                    ? recvmsg(fds[which], &header, MSG_CMSG_CLOEXEC)
+                    : read(fds[which], room, size);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
 /* Waits for what comes; returns the bytes from WHICH, 0 at its end. */
 static size_t receive(int which, char *room, size_t size)
 {
@@ -138,11 +156,8 @@ static size_t receive(int which, char *room, size_t size)
             if (place == OUT || place == ERR)
                 (void)!read(fds[place], printed, sizeof printed); // dropped
         }
-        if (ready) {
-            ssize_t n = read(fds[which], room, size);
-
-            return n > 0 ? (size_t)n : 0;
-        }
+        if (ready)
+            return take_bytes(which, room, size);
     }
 }
 
