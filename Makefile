@@ -158,7 +158,7 @@ $(OBJ)/core/%.o $(OBJ)/host/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibilit
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
-$(foreach name,$(ECL_TESTS),$(OBJ)/$(name).o $(OBJ)/$(name).tidy): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
+$(foreach name,$(ECL_TESTS) tests/bench/floor_lisp,$(OBJ)/$(name).o $(OBJ)/$(name).tidy): INCLUDES_HERE = $(TEST_INCLUDES) $(ECL_CFLAGS)
 
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -533,14 +533,14 @@ check-agents: export SUITE_SECONDS ?= 600
 check-agents: all ## sessions with real coding agents and a scripted model
 	$(suite) agents node tests/agents/run.mjs $(SERVER)
 
-$(BUILD)/bench: $(call objects,$(filter-out %/echo.c %/floor.c,$(BENCH_SRC))) $(CORE_LIB)
+$(BUILD)/bench: $(call objects,$(filter-out %/echo.c %/floor.c %/floor_lisp.c,$(BENCH_SRC))) $(CORE_LIB)
 	$(link) $(LIBS)
 
 $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 	$(link)
 
-$(BUILD)/bench-floor: $(call objects,tests/bench/floor.c)
-	$(link) $(LIBS)
+$(BUILD)/bench-floor: $(call objects,tests/bench/floor.c tests/bench/floor_lisp.c)
+	$(link) $(LIBS) $(ECL_LDFLAGS)
 
 bench: all $(BUILD)/bench $(BUILD)/bench-echo $(BUILD)/bench-floor ## speed and memory against references; PART=growth for a part of it
 	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home

@@ -202,24 +202,24 @@ static bool is_part(cl_object string, cl_object start, cl_object end)
            (end == ECL_NIL || ecl_fixnum(end) == limit);
 }
 
-cl_object si_do_write_sequence(cl_object sequence, cl_object stream,
+cl_object si_do_write_sequence(cl_object string, cl_object stream,
                                cl_object start, cl_object end)
 {
     cl_env_ptr env = ecl_process_env();
     cl_object file =
-        ecl_t_of(sequence) == t_base_string || ecl_t_of(sequence) == t_string
+        ecl_t_of(string) == t_base_string || ecl_t_of(string) == t_string
             ? final_file(env, stream)
             : NULL;
     cl_index last;
     cl_index at;
 
-    if (!file || !is_part(sequence, start, end))
-        return library_write(sequence, stream, start, end);
-    last = end == ECL_NIL ? sequence->base_string.fillp
-                          : (cl_index)ecl_fixnum(end);
-    at = write_ascii(env, sequence, file, (cl_index)ecl_fixnum(start), last);
+    if (!file || !is_part(string, start, end))
+        return library_write(string, stream, start, end);
+    last =
+        end == ECL_NIL ? string->base_string.fillp : (cl_index)ecl_fixnum(end);
+    at = write_ascii(env, string, file, (cl_index)ecl_fixnum(start), last);
     if (at < last)
-        return library_write(sequence, stream, ecl_make_fixnum((cl_fixnum)at),
+        return library_write(string, stream, ecl_make_fixnum((cl_fixnum)at),
                              end);
-    ecl_return1(env, sequence);
+    ecl_return1(env, string);
 }

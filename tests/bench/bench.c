@@ -4,7 +4,7 @@
      bench SERVER ECHO FLOOR CLIENT TURNS SPEED [PART]
    ECHO is the program of echo.c, FLOOR that of floor.c, CLIENT is client.mjs,
    TURNS is turns.mjs, SPEED is speed.lisp; the commands `ecl` and `node` are
-   searched for in PATH. With PART, the name of a part in main, only that is
+   searched for in PATH. With PART, the name of a part (PARTS), only that is
    measured.
  */
 #include <signal.h>
@@ -41,6 +41,19 @@ enum {
     LONG_MS = 200,
     BIG_CODE = 10000000,   /* bytes of the long argument */
     OUTPUT_LINES = 1000000 /* of 100 bytes each */
+};
+
+/* The commands that are measured, and the files of the rest. */
+struct commands {
+    const char *server[2];
+    const char *plain[4]; /* the same, where there is no system */
+    const char *echo[2];
+    const char *two[3];
+    const char *floor[3];
+    const char *all[4];
+    const char *client[7];
+    const char *turns[4];
+    const char *speed;
 };
 
 static const char *const ECL_QUIT[] = {"ecl", "--norc", "--eval", "(ext:quit)",
@@ -114,26 +127,36 @@ static void bench_start(const char *const *server)
                 "ecl prompt", table_median(prompt, STARTS), 0);
 }
 
-/* Calls one after the other from client.mjs, by which the goal is judged. With
-   the client here, an echo takes some 6 microseconds: two switches of processes
-   on one core and hardly any work. Real clients never see such times: they have
-   an event loop and parse JSON. */
+/* What a lone call takes against an echo of the same shape and the floor. */
+static void compare_calls(const char *what, double ours, double two,
+                          double floor)
+{
+    table_times(what, ours, "two-process echo", two, 0);
+    table_floor("the same", ours, 1.5 * two, "what it needs", floor);
+}
+
+/* Calls one after the other from client.mjs. Real clients are like it: they
+   have an event loop and parse JSON, which takes as long in each of the three
+   rows. An echo by one process would say nothing of us: two switches of
+   processes and hardly any work. */
 static void bench_client(const char *const *command)
 {
+    enum { TIMES = 3 };
     struct peer client;
     struct str line;
-    double ours;
-    double theirs;
+    double times[TIMES];
     char *end;
 
     peer_start(&client, command);
     line = peer_line(&client);
-    ours = strtod(line.p, &end); // stops at the end of the line
-    theirs = strtod(end, NULL);
+    for (int i = 0; i < TIMES; i++) {
+        times[i] = strtod(i == 0 ? line.p : end, &end); // to the line's end
+        if (!(times[i] > 0))
+            peer_fail(&client, "measured nothing");
+    }
     peer_stop(&client);
-    if (!(ours > 0 && theirs > 0))
-        peer_fail(&client, "measured nothing");
-    table_times("lone call, client in Node, p50", ours, "echo", theirs, 2.0);
+    compare_calls("lone call, client in Node, p50", times[0], times[1],
+                  times[2]);
 }
 
 /* Calls one after the other from this program. */
@@ -163,13 +186,14 @@ static void bench_calls(struct peer *server, struct peer *echo)
 }
 
 /* The same calls against an echo through a second process, and against FLOOR,
-   which does what no server of this kind can leave out. Where the system puts
-   the processes decides most of it: on one processor, or where it likes. */
-static void bench_two(const char *const *server, const char *const *two,
-                      const char *const *floor, bool pinned)
+   which does what no server of this kind can leave out, and ALL, which also
+   makes the system calls that promises need. Where the system puts the
+   processes decides most of it: on one processor, or where it likes. */
+static void bench_two(const struct commands *commands, bool pinned)
 {
-    enum { PEERS = 3 };
-    const char *const *commands[PEERS] = {server, two, floor};
+    enum { SERVER, TWO, FLOOR, ALL, PEERS };
+    const char *const *started[PEERS] = {commands->server, commands->two,
+                                         commands->floor, commands->all};
     static double times[PEERS][ROUNDS * CALLS];
     struct peer peers[PEERS];
     double medians[PEERS];
@@ -177,7 +201,7 @@ static void bench_two(const char *const *server, const char *const *two,
     if (pinned)
         peer_pin(true);
     for (size_t k = 0; k < PEERS; k++) {
-        peer_start(&peers[k], commands[k]);
+        peer_start(&peers[k], started[k]);
         caller_initialize(&peers[k]);
         for (int i = 0; i < WARM_UP; i++)
             (void)caller_evaluate(&peers[k], "(+ 1 2)", "=> 3");
@@ -190,11 +214,13 @@ static void bench_two(const char *const *server, const char *const *two,
         medians[k] = table_median(times[k], ROUNDS * CALLS);
         peer_stop(&peers[k]);
     }
-    table_times(pinned ? "lone call, one processor, p50"
-                       : "lone call, all processors, p50",
-                medians[0], "two-process echo", medians[1], 0);
-    table_floor("the same", medians[0], 1.5 * medians[1], "ECL and log",
-                medians[2]);
+    compare_calls(pinned ? "lone call, one processor, p50"
+                         : "lone call, all processors, p50",
+                  medians[SERVER], medians[TWO], medians[ALL]);
+    table_times("floor of it: ECL and log", medians[FLOOR], "two-process echo",
+                medians[TWO], 0);
+    table_times("and the system calls that it needs", medians[ALL],
+                "two-process echo", medians[TWO], 0);
     if (pinned)
         peer_pin(false);
 }
@@ -396,23 +422,6 @@ static void bench_turns(const char *const *command)
     peer_stop(&turns);
 }
 
-static bool is_asked(const char *part, const char *name)
-{
-    return !part || strcmp(part, name) == 0;
-}
-
-/* The commands that are measured, and the files of the rest. */
-struct commands {
-    const char *server[2];
-    const char *plain[4]; /* the same, where there is no system */
-    const char *echo[2];
-    const char *two[3];
-    const char *floor[3];
-    const char *client[5];
-    const char *turns[4];
-    const char *speed;
-};
-
 static void bench_server(const struct commands *commands)
 {
     struct peer server;
@@ -431,6 +440,92 @@ static void bench_server(const struct commands *commands)
     bench_output(&server);
     peer_stop(&echo);
     peer_stop(&server);
+}
+
+static void part_start(const struct commands *commands)
+{
+    bench_start(commands->server);
+}
+
+static void part_calls(const struct commands *commands)
+{
+    bench_client(commands->client);
+    bench_two(commands, true);
+    bench_two(commands, false);
+}
+
+static void part_life(const struct commands *commands)
+{
+    bench_life(commands->plain, commands->two, commands->all);
+}
+
+static void part_growth(const struct commands *commands)
+{
+    bench_growth(commands->plain);
+}
+
+static void part_errors(const struct commands *commands)
+{
+    bench_errors(commands->server);
+}
+
+static void part_sandbox(const struct commands *commands)
+{
+    bench_sandbox(commands->server[0]);
+}
+
+static void part_speed(const struct commands *commands)
+{
+    bench_speed(commands->server, commands->speed);
+}
+
+static void part_tier(const struct commands *commands)
+{
+    bench_tier(commands->server);
+}
+
+static void part_turns(const struct commands *commands)
+{
+    bench_turns(commands->turns);
+}
+
+static const struct part {
+    const char *name;
+    void (*measure)(const struct commands *commands);
+} PARTS[] = {
+    {"start", part_start},     {"calls", part_calls},
+    {"server", bench_server},  {"life", part_life},
+    {"growth", part_growth},   {"errors", part_errors},
+    {"sandbox", part_sandbox}, {"speed", part_speed},
+    {"tier", part_tier},       {"turns", part_turns},
+};
+
+enum { PARTS_N = sizeof PARTS / sizeof *PARTS };
+
+/* Measures the part NAME, or all; false: there is none of that name. */
+static bool measure(const char *name, const struct commands *commands)
+{
+    bool found = false;
+
+    for (int i = 0; i < PARTS_N; i++) {
+        if (name && strcmp(name, PARTS[i].name) != 0)
+            continue;
+        if (!found)
+            table_head();
+        found = true;
+        PARTS[i].measure(commands);
+    }
+    return found;
+}
+
+static int refuse(const char *name)
+{
+    (void)fprintf(stderr, "bench: there is no part \"%s\"; the parts are",
+                  name);
+    for (int i = 0; i < PARTS_N; i++)
+        (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", PARTS[i].name);
+    (void)fputs("\n", stderr);
+    return 2;
 }
 
 int main(int argc, char **argv)
@@ -454,34 +549,11 @@ int main(int argc, char **argv)
         .echo = {file[2]},
         .two = {file[2], "two"},
         .floor = {file[3], log},
-        .client = {"node", file[4], file[1], file[2]},
+        .all = {file[3], log, "all"},
+        .client = {"node", file[4], file[1], file[2], file[3], log},
         .turns = {"node", file[5], file[1]},
         .speed = file[6],
     };
     (void)signal(SIGPIPE, SIG_IGN); // write reports it
-    table_head();
-    if (is_asked(part, "start"))
-        bench_start(commands.server);
-    if (is_asked(part, "calls")) {
-        bench_client(commands.client);
-        bench_two(commands.server, commands.two, commands.floor, true);
-        bench_two(commands.server, commands.two, commands.floor, false);
-    }
-    if (is_asked(part, "server"))
-        bench_server(&commands);
-    if (is_asked(part, "life"))
-        bench_life(commands.plain, commands.two, commands.floor);
-    if (is_asked(part, "growth"))
-        bench_growth(commands.plain);
-    if (is_asked(part, "errors"))
-        bench_errors(commands.server);
-    if (is_asked(part, "sandbox"))
-        bench_sandbox(commands.server[0]);
-    if (is_asked(part, "speed"))
-        bench_speed(commands.server, commands.speed);
-    if (is_asked(part, "tier"))
-        bench_tier(commands.server);
-    if (is_asked(part, "turns"))
-        bench_turns(commands.turns);
-    return 0;
+    return measure(part, &commands) ? 0 : refuse(part);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // client.mjs: calls evaluate-lisp one after the other, like a client made with
 // an SDK: child_process, lines, JSON, a promise for each call.
-//   node client.mjs SERVER ECHO
-// prints the median time of a call in milliseconds, to SERVER and to ECHO,
-// measured in turns.
+//   node client.mjs SERVER ECHO FLOOR LOG
+// prints the median time of a call in milliseconds, to SERVER, to ECHO with two
+// processes, and to FLOOR with all system calls, measured in turns.
 import { spawn } from "node:child_process";
 
 const WARM_UP = 500;
@@ -16,8 +16,8 @@ class Client {
   #rest = Buffer.alloc(0);
   #lastId = 0;
 
-  constructor(command) {
-    this.#process = spawn(command, [], { stdio: ["pipe", "pipe", "ignore"] });
+  constructor([command, ...words]) {
+    this.#process = spawn(command, words, { stdio: ["pipe", "pipe", "ignore"] });
     this.#process.on("error", fail);
     this.#process.on("exit", (status) => status && fail(`status ${status}`));
     this.#process.stdout.on("data", (chunk) => this.#take(chunk));
@@ -83,7 +83,9 @@ function median(values) {
   return values.sort((a, b) => a - b)[values.length >> 1];
 }
 
-const clients = process.argv.slice(2, 4).map((path) => new Client(path));
+const [server, echo, floor, log] = process.argv.slice(2);
+const commands = [[server], [echo, "two"], [floor, log, "all"]];
+const clients = commands.map((command) => new Client(command));
 const times = clients.map(() => []);
 for (const client of clients) {
   await client.initialize();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* floor.c: an evaluation with what no server of this kind can leave out, and
    nothing else:
-     floor LOG
+     floor LOG [all]
    A line from the client is answered by plain ECL in a second process, which
    reads a form, evaluates it, and prints the value. While it does, this program
    hears the client, who may cancel the call, and what the code prints, by two
@@ -15,6 +15,20 @@
    - a number says to which call an answer belongs (a character);
    - when the answer is out, a line about it goes to the file LOG, with the
      hashes of code and answer.
+   With `all` it also makes the system calls without which promises are not
+   kept, and takes no consequence of their answers:
+   - from the second process it receives with room for descriptors (recvmsg):
+     what code sends unasked must be closed in a thread, for a file can take
+     seconds to close, and recv would close it;
+   - of both pipes it is asked whether output is left (poll): one that waits for
+     several descriptors may hear of an answer before the output behind which it
+     was sent;
+   - of the folder whether it has changed (fstat): the code may have made files
+     that later code must not write to;
+   - of LOG whether it still has a name (statx), for a line in a file that was
+     removed is lost; and the clock, for the line;
+   - of descriptors 1 and 2 what they are (fstat), in the second process: code
+     may have put others there.
    No member of the JSON is looked up but three by their text, nothing is
    decided, no output is kept, and no death would be survived. */
 #include <errno.h>
@@ -29,35 +43,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-/* The socket of the second process. */
-#define LISP_FD 3
-
-static const char LISP[] =
-    "(let ((in (ext:make-stream-from-fd 3 :input :buffering :full"
-    " :element-type 'base-char))"
-    " (out (ext:make-stream-from-fd 3 :output :buffering :full"
-    " :element-type 'base-char)))"
-    " (loop (handler-case"
-    " (loop (let* ((number (read-char in nil #\\0)) (form (read in nil in)))"
-    " (when (eq form in) (ext:quit 0))"
-    " (write-char number out)"
-    " (prin1 (eval form) out) (terpri out) (finish-output out)))"
-    " (serious-condition (c) (prin1 (type-of c) out) (terpri out)"
-    " (finish-output out)))))";
+#include "bench/floor_lisp.h"
 
 /* Milliseconds that a call may take. */
 #define TIME_LIMIT 30000
 
 enum { CLIENT, SOCKET, OUT, ERR, FDS };
 
-static struct pollfd fds[FDS];
+static int fds[FDS];
+static int epoll;
 static int log_file;
+static int folder;
+static bool all;
 
 /* Refuses one system call from now on. */
 static bool confine(void)
@@ -78,10 +84,17 @@ static bool confine(void)
 static int run_lisp(int socket, int out, int err)
 {
     if (!confine() || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(err, STDERR_FILENO) < 0 || dup2(socket, LISP_FD) < 0)
+        dup2(err, STDERR_FILENO) < 0)
         return 1;
-    (void)execlp("ecl", "ecl", "--norc", "--eval", LISP, (char *)NULL);
-    return 1;
+    floor_lisp(socket, all);
+}
+
+static bool watch(int which, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)which};
+
+    fds[which] = fd;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 /* Starts the second process; false: it cannot be. */
@@ -96,35 +109,76 @@ static bool start(void)
         pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
         return false;
     pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        (void)close(pair[0]); // else it would not see the end
         _exit(run_lisp(pair[1], out[1], err[1]));
+    }
     (void)close(pair[1]);
     (void)close(out[1]);
     (void)close(err[1]);
-    fds[CLIENT] = (struct pollfd){STDIN_FILENO, POLLIN, 0};
-    fds[SOCKET] = (struct pollfd){pair[0], POLLIN, 0};
-    fds[OUT] = (struct pollfd){out[0], POLLIN, 0};
-    fds[ERR] = (struct pollfd){err[0], POLLIN, 0};
-    return pid > 0;
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    folder = open(".", O_PATH | O_CLOEXEC);
+    return pid > 0 && folder >= 0 && watch(CLIENT, STDIN_FILENO) &&
+           watch(SOCKET, pair[0]) && watch(OUT, out[0]) && watch(ERR, err[0]);
+}
+
+static size_t take_bytes(int which, char *room, size_t size)
+{
+    char control[CMSG_SPACE(sizeof(int))];
+    struct iovec part = {room, size};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control,
+                            .msg_controllen = sizeof control};
+    ssize_t n = all && which == SOCKET
+                    ? recvmsg(fds[which], &header, MSG_CMSG_CLOEXEC)
+                    : read(fds[which], room, size);
+
+    return n > 0 ? (size_t)n : 0;
 }
 
 /* Waits for what comes; returns the bytes from WHICH, 0 at its end. */
 static size_t receive(int which, char *room, size_t size)
 {
     for (;;) {
-        char printed[4096];
-        ssize_t n;
+        struct epoll_event events[FDS];
+        int found =
+            epoll_wait(epoll, events, FDS, which == SOCKET ? TIME_LIMIT : -1);
+        bool ready = false;
 
-        if (poll(fds, FDS, which == SOCKET ? TIME_LIMIT : -1) <= 0)
+        if (found <= 0)
             return 0;
-        for (int i = OUT; i <= ERR; i++)
-            if (fds[i].revents & POLLIN)
-                (void)!read(fds[i].fd, printed, sizeof printed); // dropped
-        if (!fds[which].revents)
-            continue;
-        n = read(fds[which].fd, room, size);
-        return n > 0 ? (size_t)n : 0;
+        for (int i = 0; i < found; i++) {
+            uint32_t place = events[i].data.u32;
+            char printed[4096];
+
+            ready = ready || place == (uint32_t)which;
+            if (place == OUT || place == ERR)
+                (void)!read(fds[place], printed, sizeof printed); // dropped
+        }
+        if (ready)
+            return take_bytes(which, room, size);
     }
+}
+
+/* What else cannot be left out before an answer; false: nothing works. */
+static bool look(void)
+{
+    struct pollfd pipes[] = {{fds[OUT], POLLIN, 0}, {fds[ERR], POLLIN, 0}};
+    struct stat info;
+
+    return !all || (poll(pipes, 2, 0) >= 0 && fstat(folder, &info) == 0);
+}
+
+/* The same before a line of the log. */
+static bool look_at_log(void)
+{
+    struct timespec now;
+    struct statx info;
+
+    return !all || (clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+                    statx(log_file, "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE,
+                          &info) == 0);
 }
 
 static void hash(const char *p, size_t n, char *digits)
@@ -155,6 +209,8 @@ static bool note(const char *code, size_t n, const char *answer, size_t size)
     char code_hash[2 * SHA256_DIGEST_SIZE + 1];
     char answer_hash[2 * SHA256_DIGEST_SIZE + 1];
 
+    if (!look_at_log())
+        return false;
     hash(code, n, code_hash);
     hash(answer, size, answer_hash);
     n = (size_t)snprintf(line, sizeof line,
@@ -278,10 +334,10 @@ static bool take(char *line)
     n = (size_t)(end - code);
     code[-1] = (char)('0' + number % 10);
     *end = '\n';
-    if (!write_all(fds[SOCKET].fd, code - 1, n + 2))
+    if (!write_all(fds[SOCKET], code - 1, n + 2))
         return false;
     size = receive_value(value, sizeof value);
-    return size > 1 && value[0] == code[-1] &&
+    return size > 1 && value[0] == code[-1] && look() &&
            answer(number, value + 1, size - 1) &&
            note(code, n, value + 1, size - 1);
 }
@@ -291,8 +347,9 @@ int main(int argc, char **argv)
     static char lines[4096]; // whole ones: the client waits for answers
     size_t n;
 
+    all = argc == 3 && strcmp(argv[2], "all") == 0;
     log_file =
-        argc == 2
+        argc == 2 || all
             ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
                    0600)
             : -1;
@@ -307,7 +364,7 @@ int main(int argc, char **argv)
                 return 1;
         }
     }
-    (void)close(fds[SOCKET].fd);
+    (void)close(fds[SOCKET]);
     (void)wait(NULL);
     return 0;
 }

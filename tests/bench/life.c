@@ -280,7 +280,7 @@ static void compare_pairs(struct peer *peer, const char *const *two_command,
     echo = table_median(pairs.echo, CALLS);
     table_times("evaluation after 200 ms, heap 10 MB, p50", lone,
                 "two-process echo", echo, 0);
-    table_floor("the same", lone, LONE_RATIO * echo, "ECL and log",
+    table_floor("the same", lone, LONE_RATIO * echo, "what it needs",
                 table_median(pairs.floor, CALLS));
     table_times("right behind it, heap 10 MB, p50",
                 table_median(pairs.behind, CALLS), "the lone one", lone, 1.0);
