@@ -98,7 +98,8 @@ compiler would be the user's, which a reset removes."
        (replace-function name original)
        (call-loading #'ensure-compiler)
        (install-compile-file)
-       (apply (fdefinition name) arguments)))))
+       (multiple-value-prog1 (apply (fdefinition name) arguments)
+         (install-compile-file)))))) ; ECL's way to install it was called
 
 (defun install-loadings ()
   "Does the same for all functions that load the compiler when they are called."

@@ -50,9 +50,9 @@
 
 (call-collector "GC_set_finalize_on_demand" :void '(:int) '(1))
 
-;; Each process that compiles native code would load it.
-(when (ext:getenv "ECL_MCP_NATIVE")
-  (require :cmp))
+;; Each process that compiles native code would load it; and once a test has loaded
+;; it, files are compiled with more warnings.
+(require :cmp)
 ;; Without these lines ECL may replace its ASDF, or compile for a minute.
 (ext:install-bytecodes-compiler)
 (require :asdf)
