@@ -88,20 +88,28 @@ compiler was loaded, which defines COMPILE-FILE anew."
     (replace-function 'compile-file #'compile-file-by-policy)))
 
 (defvar *loading-functions* '(compile compile-file-pathname disassemble)
-  "What INSTALL-LOADING has replaced.")
+  "The functions of COMMON-LISP that load the compiler.")
 
 (defun install-loading (name)
   "Replaces the function NAME of the compiler, until that is loaded, with one that
-loads it: that of ECL can be stopped in the middle of that."
+loads it: that of ECL can be stopped in the middle of that, and the methods of the
+compiler would be the user's, which a reset removes."
   (let ((original (fdefinition name)))
-    (unless (or (bytecodes-compiler-p) (c-compiler-loaded-p))
-      (replace-function
-       name
-       (lambda (&rest arguments)
-         (replace-function name original)
-         (call-loading #'ensure-compiler)
-         (install-compile-file)
-         (apply (fdefinition name) arguments))))))
+    (replace-function
+     name
+     (lambda (&rest arguments)
+       (replace-function name original)
+       (call-loading #'ensure-compiler)
+       (install-compile-file)
+       (multiple-value-prog1 (apply (fdefinition name) arguments)
+         (install-compile-file)))))) ; ECL's way to install it was called
+
+(defun install-loadings ()
+  "Does the same for all functions that load the compiler when they are called."
+  (unless (c-compiler-loaded-p)
+    (install-loading (find-symbol "INSTALL-C-COMPILER" "EXT"))
+    (unless (bytecodes-compiler-p)
+      (mapc #'install-loading *loading-functions*))))
 
 ;;; The cache. image/cache.c says where it is. In it, each ECL and each compile
 ;;; policy has a folder, for code that was compiled with other settings would do

@@ -96,7 +96,7 @@ are forked."
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
   (install-compile-file)
-  (mapc #'install-loading *loading-functions*)
+  (install-loadings)
   (setf *native* (rest (assoc (environment "ECL_MCP_NATIVE")
                               '(("on" . t) ("now" . :now))
                               :test #'equal)))

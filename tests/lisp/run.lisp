@@ -50,9 +50,8 @@
 
 (call-collector "GC_set_finalize_on_demand" :void '(:int) '(1))
 
-;; Each process that compiles native code would load it. After finalizers have
-;; run, ECL gives the places of dead special variables to new ones, and a compiler
-;; that is loaded then lacks methods now and then.
+;; Each process that compiles native code would load it; and once a test has loaded
+;; it, files are compiled with more warnings.
 (require :cmp)
 ;; Without these lines ECL may replace its ASDF, or compile for a minute.
 (ext:install-bytecodes-compiler)

@@ -194,6 +194,8 @@ process."
   (let ((console *standard-output*)
         (exit (fdefinition 'ext:exit)))
     (ecl-mcp:prepare)
+    ;; The workspace: the systems of another run are not in it.
+    (ext:chdir scratch)
     (ecl-mcp:start-session *output* *error-output-sink* *heap*)
     (let* ((results (let ((*standard-output* (make-broadcast-stream)))
                       (fiveam:run 'ecl-mcp)))
