@@ -193,26 +193,6 @@ asks this function first."
 
 ;;; Near names
 
-(defun edit-distance (one other limit)
-  "Returns how many characters must be changed, added or removed to make the
-string OTHER out of ONE, or a number above LIMIT when that is more than LIMIT."
-  (if (> (abs (- (length one) (length other))) limit)
-      (1+ limit)
-      (let ((row (loop for j from 0 to (length other) collect j)))
-        (loop for a across one
-              for i from 1
-              do (let ((next (list i)))
-                   (loop for b across other
-                         for (diagonal above) on row
-                         do (push (min (1+ (first next))
-                                       (1+ above)
-                                       (if (char-equal a b)
-                                           diagonal
-                                           (1+ diagonal)))
-                                  next))
-                   (setf row (nreverse next))))
-        (first (last row)))))
-
 (defun nearest-name (name names)
   "Returns the one of NAMES that the user may have meant with NAME, or NIL."
   (let ((limit (max (if (> (length name) 3) 2 1) (floor (length name) 3)))

@@ -174,6 +174,67 @@ WANTED-P returns true, at most ten."
           (pushnew symbol symbols))))
     (sort symbols #'string< :key #'symbol-text)))
 
+(defun edit-distance (one other limit)
+  "Returns how many characters must be changed, added or removed to make the
+string OTHER out of ONE, or a number above LIMIT when that is more than LIMIT."
+  (if (> (abs (- (length one) (length other))) limit)
+      (1+ limit)
+      (let ((row (loop for j from 0 to (length other) collect j)))
+        (loop for a across one
+              for i from 1
+              do (let ((next (list i)))
+                   (loop for b across other
+                         for (diagonal above) on row
+                         do (push (min (1+ (first next))
+                                       (1+ above)
+                                       (if (char-equal a b)
+                                           diagonal
+                                           (1+ diagonal)))
+                                  next))
+                   (setf row (nreverse next))))
+        (first (last row)))))
+
+(defun swapped-p (one other)
+  "True when OTHER is ONE with two neighbours swapped, in upper or lower case."
+  (let ((place (mismatch one other :test #'char-equal)))
+    (and place
+         (= (length one) (length other))
+         (< (1+ place) (length one))
+         (char-equal (char one place) (char other (1+ place)))
+         (char-equal (char one (1+ place)) (char other place))
+         (string-equal one other :start1 (+ 2 place) :start2 (+ 2 place)))))
+
+(defun nearest-symbol (name package wanted-p)
+  "Returns the symbol of PACKAGE for which WANTED-P returns true and whose name is
+most like NAME, or NIL: a slip or two of the keys away, not of the first one."
+  (let ((limit (min 2 (floor (length name) 3)))
+        (best nil))
+    (when (plusp limit)
+      (do-symbols (symbol package)
+        (let ((other (symbol-name symbol)))
+          (when (and (plusp (length other))
+                     (char-equal (char name 0) (char other 0))
+                     (<= (abs (- (length name) (length other))) limit)
+                     (funcall wanted-p symbol))
+            (let ((distance (if (swapped-p name other)
+                                1
+                                (edit-distance name other limit))))
+              (when (or (< distance limit)
+                        (and (= distance limit)
+                             (or (null best)
+                                 (string< other (symbol-name best)))))
+                (setf best symbol
+                      limit distance)))))))
+    best))
+
+(defun meaningful-p (symbol)
+  "True when SYMBOL means something, and was not only read in somebody's code."
+  (and (not (internal-name-p symbol))
+       (or (fboundp symbol)
+           (boundp symbol)
+           (external-p symbol)
+           (find-class symbol nil))))
+
 (defun symbol-text (symbol)
   "Returns SYMBOL as the reader accepts it in the current package."
   (with-result-syntax ()
@@ -181,13 +242,17 @@ WANTED-P returns true, at most ten."
 
 (defun miss-symbol (name package)
   "Answers that PACKAGE has no symbol NAME, and what to do."
-  (let ((others (found-elsewhere name)))
+  (let* ((others (found-elsewhere name))
+         (near (and (null others)
+                    (nearest-symbol name package #'meaningful-p))))
     (miss "Symbol ~a not found in package ~a. ~
-           ~:[Use apropos-search to find names that contain a word.~;~
-              Found elsewhere: ~:*~{~a~^, ~}.~]~@[ ~a~]"
+           ~a~@[ ~a~]"
           (shorten name +argument-characters+)
           (package-name-short package)
-          (mapcar #'symbol-text others)
+          (cond (others (format nil "Found elsewhere: ~{~a~^, ~}."
+                                (mapcar #'symbol-text others)))
+                (near (format nil "Nearest name: ~a." (symbol-text near)))
+                (t "Use apropos-search to find names that contain a word."))
           (and (find-package name)
                (format nil "It names a package; see list-package-symbols.")))))
 

@@ -50,7 +50,7 @@ called.")
     (cond ((member package *implementation-packages* :test #'eq)
            (refuse "it is part of Lisp itself, which depends on them"))
           ((null names)
-           (refuse "there are none"))
+           (refuse "there are none; the argument package names another one"))
           ((> (length names) +profiled-functions+)
            (refuse (format nil "there are ~:d, more than the limit of ~:d"
                            (length names) +profiled-functions+))))))

@@ -218,7 +218,8 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
 
 (defun missing-cell-text (condition)
   "Returns the message of CONDITION, about a function or variable that does not
-exist, and the symbols of other packages that are called so and do; or NIL."
+exist, and the symbols of other packages that are called so and do, or else the
+one of its package that is most like it; or NIL."
   (let ((name (ignore-errors (cell-error-name condition)))
         (text (reported-text condition)))
     (when (and text name (symbolp name))
@@ -227,15 +228,24 @@ exist, and the symbols of other packages that are called so and do; or NIL."
                     (if (typep condition 'undefined-function)
                         (fboundp symbol)
                         (boundp symbol))
-                    (not (internal-name-p symbol)))))
-        (let ((others (ignore-errors
-                       (found-elsewhere (symbol-name name) #'elsewhere-p))))
-          (format nil "~a~@[~%Found elsewhere: ~{~a~^, ~}.~]" text
-                  (mapcar (lambda (symbol)
-                            (format nil "~a~:[~; (macro)~]" (symbol-text symbol)
-                                    (and (typep condition 'undefined-function)
-                                         (macro-function symbol))))
-                          others)))))))
+                    (not (internal-name-p symbol))))
+             (offer (symbol)
+               (format nil "~a~:[~; (macro)~]" (symbol-text symbol)
+                       (and (typep condition 'undefined-function)
+                            (macro-function symbol)))))
+        (let* ((others (ignore-errors
+                        (found-elsewhere (symbol-name name) #'elsewhere-p)))
+               (near (and (null others)
+                          (symbol-package name)
+                          (ignore-errors
+                           (nearest-symbol (symbol-name name)
+                                           (symbol-package name)
+                                           #'elsewhere-p)))))
+          (format nil "~a~@[~%~a~]" text
+                  (cond (others (format nil "Found elsewhere: ~{~a~^, ~}."
+                                        (mapcar #'offer others)))
+                        (near (format nil "Nearest name: ~a."
+                                      (offer near))))))))))
 
 (defun slots-text (condition)
   "Returns a line for each slot of CONDITION that has a value, with a line break

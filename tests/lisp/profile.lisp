@@ -137,7 +137,7 @@ no
                ("NOWHERE" "[ERROR] PACKAGE-ERROR
 …")
                (nil "[ERROR] …package CL-USER cannot be measured: there are ~
-                     none."))
+                     none; the argument package names another one."))
         do (multiple-value-bind (text failed) (profile "(car nil)" package)
              (is (matches-p (format nil pattern) text) "~a" text)
              (is-true failed))))
