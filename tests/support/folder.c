@@ -4,8 +4,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/check.h"
+
+/* Bytes of TMPDIR with which the path of a socket in FOLDER is short enough. */
+#define PARENT_MOST 60
 
 char folder[FOLDER_SIZE];
 
@@ -17,7 +21,9 @@ int folder_make(void)
 
     if (!parent[0])
         (void)snprintf(parent, sizeof parent, "%s",
-                       name && name[0] == '/' ? name : "/tmp");
+                       name && name[0] == '/' && strlen(name) <= PARENT_MOST
+                           ? name
+                           : "/tmp");
     n = snprintf(folder, sizeof folder, "%s/ecl-mcp-test-XXXXXX", parent);
 
     return n > 0 && (size_t)n < sizeof folder && mkdtemp(folder) ? 0 : -1;

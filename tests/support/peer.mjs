@@ -29,7 +29,9 @@ export async function poll(probe, seconds, ms = 2) {
 
 // An empty folder that goes away with this process.
 export function scratchFolder(name) {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
+    // the path of a socket in it must be short
+    const parent = os.tmpdir().length > 60 ? '/tmp' : os.tmpdir();
+    const folder = fs.mkdtempSync(path.join(parent, `${name}-`));
     process.on('exit', () =>
         fs.rmSync(folder, { recursive: true, force: true }));
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])

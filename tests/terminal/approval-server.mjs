@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Peer, kill } from '../support/peer.mjs';
 import { QUICK, settle } from './asking.mjs';
-import { ROOT, check, pause, test } from './terminal.mjs';
+import { ROOT, check, test } from './terminal.mjs';
 
 const SECONDS = 60; // that each step of a server under test may take
 const options = { form: `(progn
@@ -141,7 +141,9 @@ served('write-file is refused for a reason', async (emacs, client) => {
     await emacs.keys('Enter');
     await emacs.until(`(with-current-buffer (window-buffer)
         (derived-mode-p 'ecl-mcp-review-mode))`);
-    await pause(1000);
+    await emacs.until(`(with-current-buffer (window-buffer)
+        (> (float-time) (+ ecl-mcp-review-fresh
+            (ecl-mcp-review--came-up ecl-mcp-review--current))))`);
     await emacs.keys('C-c', 'C-k');
     await emacs.see(/[Rr]eason|[Ww]hy|because/);
     await emacs.type('the folder is wrong');

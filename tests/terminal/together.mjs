@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from './client.mjs';
-import { check, lisp, pause, test } from './terminal.mjs';
+import { check, lisp, test } from './terminal.mjs';
 
 const here = form => `(with-current-buffer (window-buffer) ${form})`;
 const FOLDERS = ['/usr/share/emacs/site-lisp/elpa/*', '/usr/share/emacs/site-lisp/slime',
@@ -125,7 +125,8 @@ test('together: evil, company, magit, SLIME and gptel with ours', {
         await emacs.keys('C-g', 'C-g');
         await emacs.eval("(progn (run-at-time 0 nil #'ecl-mcp-review) nil)");
         await emacs.until(here("(derived-mode-p 'ecl-mcp-review-mode)"));
-        await pause(2500); // it has settled
+        await emacs.until(here(`(> (float-time) (+ ecl-mcp-review-fresh
+            (ecl-mcp-review--came-up ecl-mcp-review--current)))`));
         await emacs.keys('C-c', 'C-k');
         await emacs.see(/^Refuse the whole change, because/m);
         await emacs.keys('Enter');
