@@ -55,12 +55,12 @@ struct known {
 };
 
 /* What modules share; NULL: there is no memory for it. */
-static struct remembered {
+static struct shared {
     struct known symbols[KNOWN];
     char name[TOKEN]; /* of the package that was looked up last */
     size_t n;
     cl_object package; /* kept by the list of all packages */
-} * remembered;
+} * shared;
 
 static cl_object (*library_read)(cl_object stream);
 
@@ -85,12 +85,12 @@ __attribute__((constructor)) static void find_original(void)
 
 void constants_begin(void)
 {
-    void *memory = remembered;
+    void *memory = shared;
 
     if (!memory) // pages of its own, which no session needs
-        memory = mmap(NULL, sizeof *remembered, PROT_READ | PROT_WRITE,
+        memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    remembered = memory == MAP_FAILED ? NULL : memory;
+    shared = memory == MAP_FAILED ? NULL : memory;
     active = true;
     wide = -1; // code of the user may have changed that since
 }
@@ -98,9 +98,9 @@ void constants_begin(void)
 void constants_end(void)
 {
     active = false;
-    if (remembered)
-        (void)munmap(remembered, sizeof *remembered);
-    remembered = NULL;
+    if (shared)
+        (void)munmap(shared, sizeof *shared);
+    shared = NULL;
 }
 
 /* --- Tokens ------------------------------------------------------------- */
@@ -153,15 +153,15 @@ static cl_object package_named(char *p, size_t n)
     struct ecl_base_string name = string_of(p, n);
     cl_object found;
 
-    if (remembered && remembered->package && n == remembered->n &&
-        memcmp(remembered->name, p, n) == 0)
-        return remembered->package;
+    if (shared && shared->package && n == shared->n &&
+        memcmp(shared->name, p, n) == 0)
+        return shared->package;
     found = cl_find_package((cl_object)&name);
-    if (!remembered || found == ECL_NIL)
+    if (!shared || found == ECL_NIL)
         return found;
-    memcpy(remembered->name, p, n);
-    remembered->n = n;
-    return remembered->package = found;
+    memcpy(shared->name, p, n);
+    shared->n = n;
+    return shared->package = found;
 }
 
 /* The package named by the N characters at P that the module will make, which
@@ -218,11 +218,11 @@ static cl_object known_symbol(const char *token, char *p, size_t n)
     size_t hash = n;
     struct known *known;
 
-    if (!remembered)
+    if (!shared)
         return symbol_of(p, n);
     for (size_t i = 0; i < n; i++)
         hash = hash * 31 + (unsigned char)token[i];
-    known = &remembered->symbols[hash % KNOWN];
+    known = &shared->symbols[hash % KNOWN];
     if (known->n == n && known->package == package &&
         memcmp(known->token, token, n) == 0)
         return known->symbol;
