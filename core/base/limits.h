@@ -481,8 +481,10 @@
 #define LIMIT_FILE_WRITTEN (4ull * 1024 * 1024 * 1024)
 
 /* Descriptors that a process of a session may have open: as many as programs
-   expect, and few enough to be closed one by one. */
+   expect, and few enough to be closed one by one. Those that wait to be closed,
+   while no session gets a new image: one can send 253. */
 #define LIMIT_DESCRIPTORS 4096
+#define LIMIT_CLOSING 256
 
 /* Plain files in each folder on the way to a secret that images may read, each
    by a rule that takes 4 microseconds at every start: a home with thousands
