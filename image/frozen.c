@@ -55,13 +55,39 @@ static bool send_with(int socket, void *data, size_t size, const int *fds,
     return descriptors_send(socket, data, size, fds, n) == (ssize_t)size;
 }
 
+/* Room for what code can let the kernel add to messages (SO_PASSCRED and so
+   on): without it the descriptors, which come last, would be cut off. */
+#define UNASKED_BYTES 1024
+
+/* Adds the descriptors of CMSG to FDS, which has *N of at most DESCRIPTORS, and
+   closes those for which there is no room. */
+static void take_fds(const struct cmsghdr *cmsg, int fds[DESCRIPTORS],
+                     size_t *n)
+{
+    size_t came = cmsg->cmsg_level == SOL_SOCKET &&
+                          cmsg->cmsg_type == SCM_RIGHTS &&
+                          cmsg->cmsg_len >= CMSG_LEN(0)
+                      ? (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int)
+                      : 0;
+
+    for (size_t i = 0; i < came; i++) {
+        int fd;
+
+        memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof fd, sizeof fd);
+        if (*n < DESCRIPTORS)
+            fds[(*n)++] = fd;
+        else
+            (void)close(fd); // none was asked for
+    }
+}
+
 /* Receives into ROOM, and adds descriptors that come along to FDS, which has *N
    of at most DESCRIPTORS. */
 static ssize_t receive_with(int socket, void *room, size_t size, int flags,
                             int fds[DESCRIPTORS], size_t *n)
 {
     union {
-        char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
+        char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int)) + UNASKED_BYTES];
         struct cmsghdr align;
     } extra;
     struct iovec part = {room, size};
@@ -75,21 +101,9 @@ static ssize_t receive_with(int socket, void *room, size_t size, int flags,
     do
         got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | flags);
     while (got < 0 && errno == EINTR);
-    cmsg = got > 0 ? CMSG_FIRSTHDR(&header) : NULL;
-    if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&
-        cmsg->cmsg_type == SCM_RIGHTS) {
-        size_t came = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        for (size_t i = 0; i < came; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof fd, sizeof fd);
-            if (*n < DESCRIPTORS)
-                fds[(*n)++] = fd;
-            else
-                (void)close(fd); // none was asked for
-        }
-    }
+    for (cmsg = got > 0 ? CMSG_FIRSTHDR(&header) : NULL; cmsg;
+         cmsg = CMSG_NXTHDR(&header, cmsg))
+        take_fds(cmsg, fds, n);
     return got;
 }
 

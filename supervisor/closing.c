@@ -6,16 +6,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "image/linux.h"
 
 /* The end of the pipe into which the loop writes; -1: there is no thread. */
 static int queue = -1;
+
+/* How many descriptors the thread has not closed yet. */
+static atomic_int waiting;
 
 /* Closes what comes from CONTEXT, the other end. If that ends, nobody may
    believe that what is written is still closed. */
@@ -27,8 +32,10 @@ static void *run(void *context)
 
     do {
         n = read(end, &fd, sizeof fd);
-        if (n == (ssize_t)sizeof fd)
+        if (n == (ssize_t)sizeof fd) {
             (void)close(fd); // nothing of ours is in it
+            (void)atomic_fetch_sub(&waiting, 1);
+        }
     } while (n == (ssize_t)sizeof fd || (n < 0 && errno == EINTR));
     (void)close(end); // nothing is buffered in it
     return NULL;
@@ -61,8 +68,10 @@ static bool hand_over(int fd)
 {
     if (!prepare())
         return false;
+    (void)atomic_fetch_add(&waiting, 1);
     if (write(queue, &fd, sizeof fd) == (ssize_t)sizeof fd)
         return true;
+    (void)atomic_fetch_sub(&waiting, 1);
     if (errno == EPIPE) { // it has ended: the next one gets another
         (void)close(queue);
         queue = -1;
@@ -80,4 +89,9 @@ void closing_socket(int fd)
 {
     (void)shutdown(fd, SHUT_RDWR); // nothing more gets into it
     closing_any(fd);
+}
+
+bool closing_is_full(void)
+{
+    return atomic_load(&waiting) > LIMIT_CLOSING;
 }

@@ -7,10 +7,13 @@
 
    One thread closes one descriptor after the other. What waits for it still
    counts against the descriptors of the server: at most 253 for each image that
-   is ended because it sent them. When the pipe to the thread is full or there
-   can be no thread, the caller closes. SIGPIPE must be ignored. */
+   is ended because it sent them. So while LIMIT_CLOSING wait, no session gets
+   another image to send more. When the pipe to the thread is full or there can
+   be no thread, the caller closes. SIGPIPE must be ignored. */
 #ifndef SUPERVISOR_CLOSING_H
 #define SUPERVISOR_CLOSING_H
+
+#include <stdbool.h>
 
 /* Closes FD, of which nothing is known, without waiting for it: its number may
    be in use for a while yet. */
@@ -21,5 +24,8 @@ void closing_any(int fd);
    told: a message whose urgent byte was read counts as none, and can still
    carry descriptors. */
 void closing_socket(int fd);
+
+/* Whether more than LIMIT_CLOSING descriptors wait. */
+bool closing_is_full(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "image/linux.h"
 #include "supervisor/adopted.h"
 #include "supervisor/adopting.h"
+#include "supervisor/closing.h"
 #include "supervisor/ending.h"
 #include "supervisor/operation.h"
 #include "supervisor/preparing.h"
@@ -87,6 +88,11 @@ void image_life_open(struct supervisor *s, struct session *session)
     session->keeping.frozen.changed = false; // its keeper is new: it has none
 }
 
+bool image_life_must_wait(const struct session *session)
+{
+    return session->bereft && session->calls.sent == 0 && closing_is_full();
+}
+
 void image_life_lost(struct session *session, int64_t now)
 {
     struct image_process *image = &session->image;
@@ -94,6 +100,7 @@ void image_life_lost(struct session *session, int64_t now)
     if (image->dying || image->socket < 0)
         return;
     image->dying = true;
+    session->bereft = true;
     image->death.bury_at =
         image->death.exited || image->keeper < 0 ? now : now + CAUSE_MS;
     image_process_kill(image);
@@ -120,8 +127,9 @@ static void run_ours(struct supervisor *s, struct session *session, int64_t now)
    the user decides. */
 static bool may_send(const struct supervisor *s, struct session *session)
 {
-    if (zygote_is_covering(&s->zygote))
+    if (zygote_is_covering(&s->zygote) || image_life_must_wait(session))
         return false;
+    session->bereft = false;
     if (session->uncovered == s->zygote.uncovered)
         return true;
     if (!session->calls.first || session->calls.sent > 0)
@@ -144,7 +152,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
     while (is_turn_of_ours(session))
         run_ours(s, session, now);
     if (session->image.socket < 0 && session->calls.first &&
-        zygote_is_ready(&s->zygote)) {
+        zygote_is_ready(&s->zygote) && !closing_is_full()) {
         image_life_open(s, session);
         if (is_turn_of_ours(session))
             run_ours(s, session, now);

@@ -5,6 +5,7 @@
 #ifndef SUPERVISOR_IMAGE_LIFE_H
 #define SUPERVISOR_IMAGE_LIFE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,10 @@ void image_life_open(struct supervisor *s, struct session *session);
    call has come, gone or been stopped. */
 void image_life_serve(struct supervisor *s, struct session *session,
                       int64_t now);
+
+/* Whether SESSION gets no calls because it has lost an image and there is too
+   much to be closed: another one could send more. */
+bool image_life_must_wait(const struct session *session);
 
 /* Reads from the image and answers the calls that are finished. */
 void image_life_read(struct supervisor *s, struct session *session,

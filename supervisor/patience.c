@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "supervisor/adopted.h"
+#include "supervisor/closing.h"
 #include "supervisor/image_life.h"
 #include "supervisor/reply.h"
 #include "supervisor/state.h"
@@ -36,6 +37,8 @@ static enum awaited look(const struct supervisor *s,
     *token = (uint64_t)image->pid;
     if (image->unsettled)
         return AWAITED_KEEPER;
+    if (call && !call->ours && image_life_must_wait(session))
+        return AWAITED_ROOM;
     *token = session->keeping.number;
     // nobody waits for copies that are made aside; code has its time limit
     return call && call->ours && session->calls.sent == 0 &&
@@ -66,14 +69,19 @@ static pid_t find_process(const struct supervisor *s,
 /* Answers the calls of SESSION, for which no image can be opened. */
 static void refuse(struct session *session)
 {
-    static const char text[] =
+    static const char no_room[] =
         "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nThe Lisp image cannot be started: "
         "the system has no descriptor, process or memory left for it; the log "
         "says more. Close sessions that you do not need (reset-session with "
         "close), then call again.";
+    static const char closing[] =
+        "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nNo Lisp image is started now: the "
+        "server is still closing descriptors that evaluated code has sent it. "
+        "Call again later.";
+    struct str text = closing_is_full() ? STR(closing) : STR(no_room);
 
     while (session->calls.first)
-        reply_text(session_take_first(session), true, STR(text));
+        reply_text(session_take_first(session), true, text);
 }
 
 static void give_up(struct supervisor *s, struct session *session, int64_t now)
@@ -103,6 +111,7 @@ static void give_up(struct supervisor *s, struct session *session, int64_t now)
         break;
     case AWAITED_ROOM:
         refuse(session);
+        session->patience.what = AWAITED_NOTHING; // the next call waits anew
         break;
     case AWAITED_NOTHING:
         break;

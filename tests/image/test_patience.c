@@ -8,14 +8,18 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "image/family.h"
 #include "image/linux.h"
+#include "supervisor/closing.h"
 #include "supervisor/state.h"
 #include "support/check.h"
 #include "support/imagehost.h"
+#include "support/lingering.h"
 #include "wire/wire.h"
 
 /* From now on SIGCONT makes this process wait for another signal. */
@@ -251,6 +255,49 @@ static void patience_refuses_without_room(void **state)
     assert_string_equal(host_answer.p, "=> 3");
 }
 
+/* More waits to be closed than may: LIMIT_CLOSING + 1 behind what takes long.
+   An image that there is goes on. A new one, or one for a session that has lost
+   its own, could send more. */
+static void patience_refuses_while_closing(void **state)
+{
+    char block[65536];
+    int pair[2];
+    int far;
+
+    (void)state;
+    prepare();
+    host_call_in("other", 4, "(+ 1 2)");
+    host_wait(4);
+    closing_any(lingering_open(&far, 120));
+    for (int i = 0; i < LIMIT_CLOSING; i++) {
+        assert_return_code(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        closing_any(pair[0]);
+        (void)close(pair[1]);
+    }
+    assert_true(closing_is_full());
+    host_expect(5, "*x*", "=> 2"); // it is not concerned
+    host_call_in("new", 6, "(+ 1 2)");
+    assert_int_equal(kill(find("main")->image.pid, SIGKILL), 0);
+    host_call(7, "(+ 3 4)");
+    host_wait(6);
+    host_expect_part("server is still closing descriptors");
+    host_wait(7);
+    host_call_in("other", 8, "(+ 1 3)");
+    host_wait(8);
+    assert_string_equal(host_answer.p, "=> 4");
+    assert_true(closing_is_full());
+    while (read(far, block, sizeof block) > 0)
+        continue;
+    (void)close(far);
+    host_call_in("new", 9, "(+ 1 4)");
+    host_wait(9);
+    assert_string_equal(host_answer.p, "=> 5");
+    host_call(10, "(+ 2 5)");
+    host_wait(10);
+    host_expect_part("continues from the checkpoint");
+    host_expect_part("=> 7");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
 
 int main(int argc, char **argv)
@@ -264,6 +311,7 @@ int main(int argc, char **argv)
         TEST(patience_ends),
         TEST(patience_replaces_a_keeper),
         TEST(patience_refuses_without_room),
+        TEST(patience_refuses_while_closing),
     };
 
     host_use(argc, argv);

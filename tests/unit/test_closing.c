@@ -18,6 +18,7 @@
 #include "supervisor/closing.h"
 #include "supervisor/image_process.h"
 #include "support/check.h"
+#include "support/lingering.h"
 #include "support/sending.h"
 
 /* Seconds for which a close would wait, and after which a test has failed. */
@@ -43,28 +44,7 @@ static int queue; /* the end of the thread's pipe into which is written */
 /* A connection whose close waits, with its other end in FAR. */
 static int lingering(void)
 {
-    const struct linger linger = {1, LINGER};
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof address;
-    char block[4096] = "";
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_true(listener >= 0 && fd >= 0);
-    assert_return_code(bind(listener, (struct sockaddr *)&address, n), 0);
-    assert_return_code(listen(listener, 1), 0);
-    assert_return_code(getsockname(listener, (struct sockaddr *)&address, &n),
-                       0);
-    assert_return_code(connect(fd, (struct sockaddr *)&address, n), 0);
-    far[far_n] = accept(listener, NULL, NULL);
-    assert_true(far[far_n++] >= 0);
-    (void)close(listener);
-    while (send(fd, block, sizeof block, MSG_DONTWAIT) > 0)
-        continue;
-    assert_return_code(
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
-    return fd;
+    return lingering_open(&far[far_n++], LINGER);
 }
 
 /* Sends N descriptors to SOCKET, and closes them. */
