@@ -34,8 +34,8 @@
    expect, and few enough to be closed one by one. */
 #define LIMIT_DESCRIPTORS 4096
 
-/* Descriptors that images have sent unasked and that wait to be closed, while no
-   session gets a new image: one can send 253. */
+/* Descriptors that images have sent unasked and that wait to be closed, while
+   no session gets a new image: one can send 253. */
 #define LIMIT_CLOSING 256
 
 /* Starts of the zygote that may fail in a row before calls are refused, and
