@@ -296,7 +296,8 @@ define-symbol-macro")
     ("allocate-instance" 0) ("change-class" 1) ("error" 0) ("cerror" 1)
     ("warn" 0) ("signal" 0) ("invoke-restart" 0)
     ("invoke-restart-interactively" 0) ("throw" 0) ("find-class" 0)
-    ("make-instances-obsolete" 0) ("proclaim" 0))
+    ("make-instances-obsolete" 0) ("proclaim" 0) ("describe" 0)
+    ("documentation" 0))
   "Which arguments name a type, class, restart or tag that has code of its own.")
 
 (defconst ecl-mcp-risk--operators-typed

@@ -243,7 +243,8 @@ A type can have functions of its own, and so can a class and a restart."
                   "(apply #'make-array 3 '(:element-type %s))"
                   "(funcall #'make-array 3 k '%s)" "(adjust-array a 3 k '%s)"
                   "(with-output-to-string (s nil k '%s) (f s))"
-                  "(proclaim '(type %s x))" "(make-instances-obsolete (car '(%s)))"))
+                  "(proclaim '(type %s x))" "(make-instances-obsolete (car '(%s)))"
+                  "(describe (car '(%s)))" "(documentation (car '(%s)) 'type)"))
     (ert-info (form)
       (should-not (equal (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "integer")))
                          (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "wipe")))))))
