@@ -120,7 +120,7 @@ ecl-mcp()
 }
 EOF
     (cd "$root/typed" && printf '%s\t\nexit\n' "$1" |
-        HOME=/nonexistent INPUTRC=/dev/null TERM=dumb PS1= \
+        HOME=/nonexistent INPUTRC=/dev/null TERM=dumb PS1='' \
             setsid -w bash --noprofile --rcfile ./rc -i 2>/dev/null | grep '^<')
 }
 
