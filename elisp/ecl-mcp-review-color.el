@@ -12,6 +12,7 @@
 
 (require 'smerge-mode)
 (require 'ecl-mcp-base)
+(require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-turns)
 
@@ -51,7 +52,7 @@ SIGN is that of the other side; dimmed lines are left out."
 START and END count from the start of the line."
   (with-temp-buffer
     (insert (string-join lines "\n"))
-    (delay-mode-hooks (funcall mode))
+    (delay-mode-hooks (ecl-mcp-visit-start-mode mode))
     (font-lock-ensure)
     (goto-char (point-min))
     (mapcar (lambda (_)

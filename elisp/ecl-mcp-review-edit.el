@@ -97,7 +97,8 @@
     (with-current-buffer buffer
       (insert (ecl-mcp-hunk-new-text unit))
       (ecl-mcp--noting-errors "mode of an edited hunk"
-        (funcall (ecl-mcp-visit-mode (ecl-mcp-review-edit--path unit review))))
+        (ecl-mcp-visit-start-mode
+         (ecl-mcp-visit-mode (ecl-mcp-review-edit--path unit review))))
       (setq ecl-mcp-review-edit--unit unit
             ecl-mcp-review-edit--review review
             buffer-undo-list nil)
@@ -155,7 +156,7 @@
   (with-current-buffer (generate-new-buffer name)
     (insert text)
     (ecl-mcp--noting-errors "mode of an edited hunk"
-      (funcall mode))
+      (ecl-mcp-visit-start-mode mode))
     (set-buffer-modified-p nil)
     (current-buffer)))
 

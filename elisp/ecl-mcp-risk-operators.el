@@ -232,7 +232,8 @@ substitute-if-not")
 use-package unuse-package export unexport import shadow shadowing-import unintern
 provide add-package-local-nickname remove-package-local-nickname trace untrace")
     (class . "make-instance make-condition error cerror warn signal change-class
-invoke-restart allocate-instance reinitialize-instance make-instances-obsolete
+invoke-restart invoke-restart-interactively allocate-instance
+reinitialize-instance make-instances-obsolete
 update-instance-for-different-class ensure-generic-function ensure-class throw
 describe documentation typep coerce"))
   "Names of operators whose arguments decide what is called, or what names mean.
@@ -293,9 +294,16 @@ define-symbol-macro")
     ("upgraded-array-element-type" 0) ("upgraded-complex-part-type" 0)
     ("typep" 1) ("coerce" 1) ("make-instance" 0) ("make-condition" 0)
     ("allocate-instance" 0) ("change-class" 1) ("error" 0) ("cerror" 1)
-    ("warn" 0) ("signal" 0) ("invoke-restart" 0) ("throw" 0)
-    ("find-class" 0))
+    ("warn" 0) ("signal" 0) ("invoke-restart" 0)
+    ("invoke-restart-interactively" 0) ("throw" 0) ("find-class" 0)
+    ("make-instances-obsolete" 0) ("proclaim" 0) ("describe" 0)
+    ("documentation" 0))
   "Which arguments name a type, class, restart or tag that has code of its own.")
+
+(defconst ecl-mcp-risk--operators-typed
+  '(("make-array" 1) ("make-string" 1) ("adjust-array" 2) ("open" 1)
+    ("make-string-output-stream" 0))
+  "How many arguments come before the keywords, one of which is :element-type.")
 
 (defvar ecl-mcp-risk--operators-table nil
   "Hash table from name to a plist.
@@ -404,6 +412,10 @@ It is `package', `class' or nil; see `ecl-mcp-risk--operators-naming'."
 (defun ecl-mcp-operator-choosing (name)
   "Indices of the arguments of NAME that name types, classes and the like."
   (ecl-mcp-risk--operator-indices name ecl-mcp-risk--operators-choosing))
+
+(defun ecl-mcp-operator-typed (name)
+  "How many arguments of NAME come before keywords that may name a type, or nil."
+  (car (ecl-mcp-risk--operator-indices name ecl-mcp-risk--operators-typed)))
 
 (provide 'ecl-mcp-risk-operators)
 ;;; ecl-mcp-risk-operators.el ends here

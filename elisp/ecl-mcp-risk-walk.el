@@ -161,6 +161,9 @@ Which function does that is not among their definitions."
         (ecl-mcp-risk--place-names arguments naming))
       (dolist (index (ecl-mcp-operator-choosing operator))
         (ecl-mcp-risk--check-chosen (nth index arguments)))
+      (when-let ((typed (ecl-mcp-operator-typed operator)))
+        (when (ecl-mcp-risk--computed-key-p (nthcdr typed arguments))
+          (setq ecl-mcp-risk--chosen t)))
       (if (not (ecl-mcp-risk--elsewhere-p operator))
           (ecl-mcp-risk--walk-arguments operator arguments)
         (let ((ecl-mcp-risk--local nil) (ecl-mcp-risk--global nil))
@@ -191,6 +194,12 @@ If it is computed, any quoted name in the code may be meant."
      (setq ecl-mcp-risk--chosen (or ecl-mcp-risk--chosen
                                     (not (string-prefix-p ":" part)))))
     (_ (setq ecl-mcp-risk--chosen t))))
+
+(defun ecl-mcp-risk--computed-key-p (arguments)
+  "Whether a keyword among ARGUMENTS, keywords and values, is computed."
+  (cl-loop for (key . rest) on arguments by #'cddr
+           thereis (and rest (not (and (stringp key)
+                                       (string-prefix-p ":" key))))))
 
 (defun ecl-mcp-risk--constant-function-p (form)
   "Whether FORM says which function it is."
@@ -283,10 +292,7 @@ them is a list of arguments, and only simple conditions are known to have some."
                 (string-match-p
                  "\\`\\(?:.*:\\)?SIMPLE-"
                  (ecl-mcp--string (ecl-mcp-risk--function-meant class)))
-              (cl-loop for (key . rest) on keys by #'cddr
-                       thereis (and rest
-                                    (not (and (stringp key)
-                                              (string-prefix-p ":" key))))))
+              (ecl-mcp-risk--computed-key-p keys))
         (ecl-mcp-risk--note-opaque
          (format "a keyword for %s is computed" (ecl-mcp-operator-name operator)))))))
 
@@ -306,7 +312,7 @@ There may be keywords in them, with functions, or a control string."
         (ecl-mcp-risk--note-computed form))
       (when-let ((naming (ecl-mcp-operator-naming name)))
         (ecl-mcp-risk--place-names arguments naming))
-      (when (ecl-mcp-operator-choosing name)
+      (when (or (ecl-mcp-operator-choosing name) (ecl-mcp-operator-typed name))
         (setq ecl-mcp-risk--chosen t))
       (ecl-mcp-risk--check-initargs name arguments spread)
       (dolist (index (ecl-mcp-operator-control name))

@@ -87,18 +87,22 @@ What it defines has its new meaning in the forms after it."
          (_ (ecl-mcp-risk--walk part)))))
    ecl-mcp-risk--parents))
 
-(defun ecl-mcp-risk--following (part)
-  "What follows PART in its list, or nil."
-  (pcase (gethash part ecl-mcp-risk--parents)
-    (`((list . ,items) . ,index) (nth (1+ index) items))))
+(defun ecl-mcp-risk--check-typing (key)
+  "Note the places of names in what follows KEY, a keyword for a type.
+If KEY is not an argument itself, any quoted name may be the type."
+  (pcase (gethash key ecl-mcp-risk--parents)
+    ((and `(,(and form `(list . ,items)) . ,index)
+          (guard (and (> index 0) (nthcdr (1+ index) items)
+                      (not (equal "quote" (ecl-mcp-risk--operator-of form))))))
+     (ecl-mcp-risk--check-chosen (nth (1+ index) items)))
+    (_ (setq ecl-mcp-risk--chosen t))))
 
 (defun ecl-mcp-risk--walk-names ()
   "Note functions in the code that are named in other ways than by forms."
   (maphash
    (lambda (part _)
      (pcase part
-       (":ELEMENT-TYPE"
-        (ecl-mcp-risk--check-chosen (ecl-mcp-risk--following part)))
+       (":ELEMENT-TYPE" (ecl-mcp-risk--check-typing part))
        ((pred stringp) (ecl-mcp-risk--watch part))
        (`(text . ,text) (ecl-mcp-risk--walk-text text part))))
    ecl-mcp-risk--parents))

@@ -60,6 +60,9 @@ Two such texts must fit into one message of the editor protocol.")
   "MODE if it only looks at the text of its buffer, else one like it.
 Some modes do what a text says: Org reads other files, also from the network, or
 asks whether it may; others look for schemas, or evaluate formulas."
+  ;; An alias says neither where its mode is loaded from nor what that is like.
+  (while (and (symbolp (symbol-function mode)) (symbol-function mode))
+    (setq mode (symbol-function mode)))
   (when (autoloadp (symbol-function mode))
     (ignore-errors (autoload-do-load (symbol-function mode) mode)))
   (cond ((memq mode '(conf-mode-maybe c-or-c++-mode)) ; which choose by the text
@@ -80,6 +83,21 @@ asks whether it may; others look for schemas, or evaluate formulas."
          (let ((mode (assoc-default path auto-mode-alist #'string-match)))
            (and mode (symbolp mode) (fboundp mode) mode))
          'fundamental-mode))))
+
+(defconst ecl-mcp-visit--options
+  '(markdown-fontify-code-blocks-natively adoc-fontify-code-blocks-natively
+    asciidoc-fontify-code-blocks-natively)
+  "Options with which a mode calls others that the text of its buffer names.")
+
+(defun ecl-mcp-visit-start-mode (mode)
+  "Start MODE, which `ecl-mcp-visit-mode' returned, in this buffer.
+Where it would call modes that the text names, it does not."
+  ;; An option that is bound while its file is loaded would lose its value.
+  (let ((options (cl-remove-if-not #'boundp ecl-mcp-visit--options)))
+    (cl-progv options (make-list (length options) nil)
+      (funcall mode)))
+  (dolist (option ecl-mcp-visit--options)
+    (set (make-local-variable option) nil)))
 
 (defun ecl-mcp-visit--behind-p ()
   "Whether this buffer has no unsaved changes, but an older text than its file."

@@ -220,7 +220,31 @@ A type can have functions of its own, and so can a class and a restart."
                   "(let ((x 1)) (declare (type %s x)) x)"
                   "(let ((x 1)) (declare (%s x)) x)"
                   "(let ((x 1)) (declare ((%s 1) x)) x)"
-                  "(declaim (ftype (function (%s) t) f))"))
+                  "(declaim (ftype (function (%s) t) f))"
+                  "(progn (defclass c (%s) ()) (make-instance 'c))"
+                  "(progn (define-condition c (error %s) ()) (error 'c))"
+                  "(defstruct (s (:include %s)) a)"
+                  "(defstruct (s (:include %s (a 1))) b)"
+                  "(defstruct (s (:type (vector %s))) a)"
+                  "(defmethod f ((x %s)) x)" "(loop for x of-type %s in y do (f x))"
+                  "(loop with (a b) of-type (t %s) = y return a)"
+                  "(loop for x :of-type (or null %s) = 1 return x)"
+                  "(progn (deftype a () '%s) (typep 1 'a))"
+                  "(progn (deftype a () \"doc\" `(or null %s)) (typep 1 'a))"
+                  "(progn (deftype a (&optional (b '%s)) b) (typep 1 'a))"
+                  "(progn (deftype a () (quote (or null %s))) (typep 1 'a))"
+                  "(invoke-restart-interactively '%s)"
+                  "(invoke-restart-interactively (car '(%s)))"
+                  "(mapc #'invoke-restart-interactively '(%s))"
+                  "(make-array 3 ':element-type '%s)"
+                  "(make-array 3 (quote :element-type) '%s)"
+                  "(make-array 3 (car '(:element-type)) '%s)"
+                  "(make-array 3 k '%s)" "(make-string 3 :initial-element #\\a k '%s)"
+                  "(apply #'make-array 3 '(:element-type %s))"
+                  "(funcall #'make-array 3 k '%s)" "(adjust-array a 3 k '%s)"
+                  "(with-output-to-string (s nil k '%s) (f s))"
+                  "(proclaim '(type %s x))" "(make-instances-obsolete (car '(%s)))"
+                  "(describe (car '(%s)))" "(documentation (car '(%s)) 'type)"))
     (ert-info (form)
       (should-not (equal (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "integer")))
                          (ecl-mcp-risk-places (ecl-mcp-risk-of (format form "wipe")))))))
@@ -228,6 +252,12 @@ A type can have functions of its own, and so can a class and a restart."
   ;; What is only data stays that.
   (should (equal (ecl-mcp-risk-places (ecl-mcp-risk-of "(list (make-instance 'a) '(c))"))
                  '("list" "make-instance in list 1" "'a in make-instance 1")))
+  (dolist (code '("(list (make-array 3 :element-type 'a :fill-pointer k) '(c))"
+                  "(dolist (x y (car z)) (list '(c)))"
+                  "(progn (deftype a () 'b) '(c))"))
+    (ert-info (code)
+      (should-not (string-match-p "'c " (format "%s" (ecl-mcp-risk-places
+                                                      (ecl-mcp-risk-of code)))))))
   (should (equal (ecl-mcp-risk-places (ecl-mcp-risk-of "(progn (error \"~a\" x) '(c))"))
                  '("progn" "error in progn 1"))))
 

@@ -6,6 +6,7 @@
 (require 'support)
 (require 'review-support)
 (require 'ecl-mcp-review)
+(require 'ecl-mcp-review-edit)
 (require 'ecl-mcp-visit)
 
 (ert-deftest ecl-mcp-visit-text-is-that-of-the-buffer ()
@@ -180,9 +181,74 @@
                    ("a.conf" . conf-mode) ("a.py" . python-mode)
                    ("Makefile" . makefile-gmake-mode) ("a.sh" . sh-mode)
                    ("a.asd" . lisp-mode) ("a.diff" . diff-mode)
+                   ("a.js" . js-mode)
                    ("none" . fundamental-mode)))
     (ert-info (name)
-      (should (eq mode (ecl-mcp-visit-mode (concat "/ecl-mcp-none/" name)))))))
+      (should (eq mode (ecl-mcp-visit-mode (concat "/ecl-mcp-none/" name))))))
+  ;; Since Emacs 29 it has a mode of its own.
+  (should (provided-mode-derived-p (ecl-mcp-visit-mode "/ecl-mcp-none/a.json")
+                                   'js-mode)))
+
+(ert-deftest ecl-mcp-visit-mode-follows-aliases-to-what-is-not-loaded ()
+  "An alias of a mode that is not loaded counts as that mode, also a bad one."
+  (let ((folder (file-name-as-directory (make-temp-file "ecl-mcp-" t)))
+        (auto-mode-alist (append '(("\\.t1\\'" . test-visit-alias-of-alias)
+                                   ("\\.t2\\'" . test-visit-alias-of-org))
+                                 auto-mode-alist)))
+    (write-region "(define-derived-mode test-visit-late-mode prog-mode \"Late\")"
+                  nil (concat folder "late.el") nil 'silent)
+    (autoload 'test-visit-late-mode (concat folder "late.el"))
+    (defalias 'test-visit-alias 'test-visit-late-mode)
+    (defalias 'test-visit-alias-of-alias 'test-visit-alias)
+    (defalias 'test-visit-alias-of-org 'org-mode)
+    (unwind-protect
+        (progn
+          (should (eq (ecl-mcp-visit-mode "/ecl-mcp-none/a.t1")
+                      'test-visit-late-mode))
+          (should (eq (ecl-mcp-visit-mode "/ecl-mcp-none/a.t2") 'outline-mode)))
+      (mapc #'fmakunbound '(test-visit-alias test-visit-alias-of-alias
+                            test-visit-alias-of-org test-visit-late-mode))
+      (delete-directory folder t))))
+
+(defvar markdown-fontify-code-blocks-natively)
+
+(defvar test-visit-named 0 "How often the text has called `test-visit-named-mode'.")
+
+(define-derived-mode test-visit-named-mode prog-mode "Named"
+  "What a block of a text names."
+  (cl-incf test-visit-named))
+
+(defun test-visit-fence (limit)
+  "Call the mode of the next block before LIMIT, as markdown-mode does."
+  (when (re-search-forward "^```\\(.*\\)" limit t)
+    (when markdown-fontify-code-blocks-natively
+      (let ((mode (intern (concat (match-string 1) "-mode"))))
+        (with-temp-buffer (funcall mode))))
+    t))
+
+(define-derived-mode test-visit-fenced-mode text-mode "Fenced"
+  "A mode that calls others that its text names, if the user likes it so."
+  (setq font-lock-defaults '(((test-visit-fence . font-lock-comment-face)) t)))
+
+(ert-deftest ecl-mcp-visit-mode-calls-no-mode-that-the-text-names ()
+  "Where it is shown, edited or compared, a text that waits chooses no mode."
+  (let ((markdown-fontify-code-blocks-natively t) (test-visit-named 0)
+        (text "```test-visit-named") (auto-mode-alist
+                                      '(("\\.fenced\\'" . test-visit-fenced-mode))))
+    (should (eq (ecl-mcp-visit-mode "/ecl-mcp-none/a.fenced") 'test-visit-fenced-mode))
+    (should (ecl-mcp-review--faces 'test-visit-fenced-mode (list text)))
+    (with-current-buffer (ecl-mcp-review-edit--side "side" text 'test-visit-fenced-mode)
+      (font-lock-ensure)
+      (should (get-text-property 1 'face))
+      (kill-buffer))
+    (should (= test-visit-named 0))
+    ;; The user's own buffers do as the user likes.
+    (should markdown-fontify-code-blocks-natively)
+    (with-temp-buffer
+      (insert text)
+      (test-visit-fenced-mode)
+      (font-lock-ensure))
+    (should (= test-visit-named 1))))
 
 (provide 'test-visit)
 ;;; test-visit.el ends here

@@ -256,7 +256,7 @@ static void patience_refuses_without_room(void **state)
 }
 
 /* More waits to be closed than may: LIMIT_CLOSING + 1 behind what takes long.
-   An image that there is goes on. A new one, or one for a session that has lost
+   An image that exists continues. A new one, or one for a session that has lost
    its own, could send more. */
 static void patience_refuses_while_closing(void **state)
 {

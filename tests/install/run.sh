@@ -79,6 +79,7 @@ completes()
 {
     PATH="$root/opt/bin:$PATH" bash -c '
         . "$1"; shift
+        compopt() { :; } # bash has it only while it completes
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
         _ecl_mcp "$1" "${@: -1}" "${@: -2:1}"
         echo "${COMPREPLY[*]}"' - \
@@ -92,9 +93,46 @@ bash_completes()
         [ "$(completes --pro)" = '--protect' ] &&
         [ "$(completes -t se)" = 'session' ] &&
         [ "$(completes --tools = th)" = 'threads' ] &&
+        [ "$(completes -t eval,se)" = 'eval,session' ] &&
+        [ "$(completes --tools = eval,th,me)" = 'eval,th,measure' ] &&
+        [ "$(completes -t eval, | wc -w)" = "$(completes -t '' | wc -w)" ] &&
         [ "$(completes --sandbox r)" = 'read-only' ] &&
         [ "$(completes -w tests/inst)" = 'tests/install' ] &&
         [ "$(completes --memory '')" = '' ]
+}
+
+# typed TEXT: the words of the command that bash makes of TEXT and a tab, each in
+# angle brackets, in a folder with others whose names begin as sets of tools do. An
+# interactive bash would take the terminal, so it gets none.
+typed()
+{
+    mkdir -p "$root/typed/files" "$root/typed/a b"
+    cat >"$root/typed/rc" <<EOF
+. '$root/opt/share/bash-completion/completions/ecl-mcp'
+ecl-mcp()
+{
+    if [ "\$*" = --help ]; then
+        '$root/opt/bin/ecl-mcp' --help
+    else
+        printf '<%s>' "\$@"
+        echo
+    fi
+}
+EOF
+    (cd "$root/typed" && printf '%s\t\nexit\n' "$1" |
+        HOME=/nonexistent INPUTRC=/dev/null TERM=dumb PS1='' \
+            setsid -w bash --noprofile --rcfile ./rc -i 2>/dev/null | grep '^<')
+}
+
+bash_completes_what_is_typed()
+{
+    [ "$(typed 'ecl-mcp -t fi')" = '<-t><files>' ] &&
+        [ "$(typed 'ecl-mcp --tools=eval,fi')" = '<--tools=eval,files>' ] &&
+        [ "$(typed 'ecl-mcp -w fi')" = '<-w><files/>' ] &&
+        [ "$(typed 'ecl-mcp --policy=a')" = '<--policy=a b/>' ]
+    found=$?
+    rm -rf "$root/typed"
+    return $found
 }
 
 # Each value that bash offers is one that the program takes, and in --help.
@@ -184,6 +222,7 @@ check 'what is installed is protected against its own errors' \
 check 'links of the installed documents' links_lead_somewhere
 check 'the man page says what --help says' man_says_help
 check 'bash completes options and values' bash_completes
+check 'bash completes what is typed' bash_completes_what_is_typed
 check 'bash completes what the program takes' bash_completes_values
 check 'make uninstall' make -s uninstall DESTDIR="$root" PREFIX=/opt
 check 'nothing is left' is_empty
