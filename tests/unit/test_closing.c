@@ -95,8 +95,11 @@ static int teardown(void **state)
 static enum status receive(int *fd)
 {
     bool more;
+    enum status status = image_process_receive(&image, &more);
 
-    return image_process_receive(&image, fd, &more);
+    *fd = image.came;
+    image.came = -1;
+    return status;
 }
 
 static void descriptors_that_nobody_needs_are_refused(void **state)
