@@ -57,7 +57,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # found from here.
 INCLUDES := -iquote core -iquote .
 # All but the core use what Linux and glibc have beyond POSIX.
-host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/bench/% tests/image/% tests/walls/% tests/support/imagehost.c tests/support/rights.c tests/unit/test_sandbox.c tests/unit/test_temporary.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/bench/% tests/image/% tests/walls/% tests/support/imagehost.c tests/support/rights.c tests/unit/test_closing.c tests/unit/test_sandbox.c tests/unit/test_temporary.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
 # The flag, or the other one when the compiler or its library does not know it.

@@ -75,6 +75,7 @@ static bool hand_over(int fd)
     if (errno == EPIPE) { // it has ended: the next one gets another
         (void)close(queue);
         queue = -1;
+        atomic_store(&waiting, 0); // nobody closes what it has left
     }
     return false;
 }

@@ -52,6 +52,7 @@ void image_process_init(struct image_process *image)
     for (int i = 0; i < CONTROL_FDS; i++)
         watch_init(&image->watches[i], -1, NULL);
     image->socket = -1;
+    image->came = -1;
     image->keeper = -1;
     for (int i = 0; i < CAPTURE_PIPES; i++)
         image->output.pipes[i] = -1;
@@ -90,6 +91,7 @@ void image_process_disconnect(struct image_process *image)
 {
     watch_drop(&image->watches[CONTROL_SOCKET]);
     close_socket(&image->socket);
+    close_socket(&image->came);
     buf_release(&image->in);
     buf_release(&image->out);
     forget_process(image);
@@ -201,19 +203,18 @@ static int descriptor(const struct cmsghdr *cmsg, size_t i)
 }
 
 /* Takes the descriptors of HEADER: a stream that came without anything else
-   replaces *FD. ST_INVALID: something else came along; all descriptors are
-   closed. That none came because we have too many open is no fault of the
-   image. */
+   becomes *FD, unless there is one. ST_INVALID: something else came along, all
+   of which is closed. That none came because we have too many open is no fault
+   of the image. */
 static enum status take_descriptors(struct msghdr *header, int *fd)
 {
     struct cmsghdr *first = CMSG_FIRSTHDR(header);
 
     if (!first)
         return ST_OK;
-    if (!(header->msg_flags & MSG_CTRUNC) && !CMSG_NXTHDR(header, first) &&
-        first->cmsg_type == SCM_RIGHTS && count_descriptors(first) == 1 &&
-        is_stream(descriptor(first, 0))) {
-        close_socket(fd);
+    if (*fd < 0 && !(header->msg_flags & MSG_CTRUNC) &&
+        !CMSG_NXTHDR(header, first) && first->cmsg_type == SCM_RIGHTS &&
+        count_descriptors(first) == 1 && is_stream(descriptor(first, 0))) {
         *fd = descriptor(first, 0);
         return ST_OK;
     }
@@ -245,16 +246,26 @@ ssize_t image_process_take(int socket, void *room, size_t n, int *fd,
     return got;
 }
 
-enum status image_process_receive(struct image_process *image, int *fd,
-                                  bool *more)
+/* Bytes that the frame in IN lacks, or its head. */
+static size_t missing(const struct image_process *image)
 {
+    struct wire_head head;
+
+    if (wire_head(buf_view(&image->in), &head) != ST_OK)
+        return image->in.n < WIRE_HEAD ? WIRE_HEAD - image->in.n : CHUNK;
+    return WIRE_HEAD + head.size - image->in.n;
+}
+
+enum status image_process_receive(struct image_process *image, bool *more)
+{
+    size_t most = image->came >= 0 ? missing(image) : CHUNK;
     char *room = buf_reserve(&image->in, CHUNK);
     enum status status;
     ssize_t n;
 
     if (!room)
         return ST_NOMEM;
-    n = image_process_take(image->socket, room, CHUNK, fd, &status);
+    n = image_process_take(image->socket, room, most, &image->came, &status);
     if (n < 0 && errno == EAGAIN)
         return ST_MISSING;
     if (n < 0 && errno == ECONNRESET)
@@ -262,6 +273,24 @@ enum status image_process_receive(struct image_process *image, int *fd,
     if (n <= 0)
         return ST_IO;
     image->in.n += (size_t)n;
-    *more = (size_t)n == CHUNK;
+    *more = (size_t)n == most;
     return status;
+}
+
+bool image_process_has_descriptor(const struct image_process *image,
+                                  struct str body)
+{
+    return image->came >= 0 && body.p + body.n == image->in.p + image->in.n;
+}
+
+enum status image_process_check_descriptor(const struct image_process *image)
+{
+    struct wire_head head;
+
+    if (image->came < 0)
+        return ST_OK;
+    if (wire_head(buf_view(&image->in), &head) != ST_OK)
+        return image->in.n > 0 ? ST_OK : ST_INVALID; // its kind is to come
+    return head.kind == WIRE_KEPT || head.kind == WIRE_OUTCOME ? ST_OK
+                                                               : ST_INVALID;
 }

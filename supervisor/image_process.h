@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* image_process.h: the live image of a session as a process: the socket to it,
    the pipes of its output, its keeper, and what is known of its death. It knows
-   no calls and no frames. */
+   no calls, and of frames which descriptor belongs to one. */
 #ifndef SUPERVISOR_IMAGE_PROCESS_H
 #define SUPERVISOR_IMAGE_PROCESS_H
 
@@ -58,6 +58,7 @@ struct image_process {
     uint64_t serial;  /* unique in the supervisor */
     pid_t pid;        /* 0 until its keeper has said it */
     int socket;       /* -1: there is no live image */
+    int came;         /* with the frame that is incomplete in IN; -1: nothing */
     int keeper;       /* socket to the keeper (image/keeper.h), which outlives
                          the image while a copy may replace it; -1: none */
     pid_t keeper_pid; /* 0 until it has said it */
@@ -114,17 +115,27 @@ void image_process_kill(const struct image_process *image);
 enum status MUST_CHECK image_process_write(struct image_process *image);
 
 /* recv(2) of at most N bytes from SOCKET, to which evaluated code may write,
-   into ROOM, without waiting. A stream that came along replaces *FD, which is
-   closed or -1 before. *STATUS is ST_INVALID if anything else came along, and
-   else ST_OK. */
+   into ROOM, without waiting. A stream that came along becomes *FD, which was
+   -1. *STATUS is ST_INVALID if anything else came along, and else ST_OK. */
 ssize_t image_process_take(int socket, void *room, size_t n, int *fd,
                            enum status *status);
 
-/* Receives once into IN, without waiting; *MORE: more may be there. A
-   stream that came along replaces *FD, which is closed or -1 before.
-   ST_INVALID: something else came along; ST_MISSING: nothing has come; ST_IO:
-   end of file or error; ST_NOMEM. */
+/* Receives once into IN, without waiting; *MORE: more may be there. A stream
+   that came along becomes CAME, and belongs to the frame that ends IN or is
+   incomplete there: Linux ends what it hands over at once with the message that
+   carries one. While CAME is there, no more than the rest of that frame is
+   received. ST_INVALID: something else came along; ST_MISSING: nothing has
+   come; ST_IO: end of file or error; ST_NOMEM. */
 enum status MUST_CHECK image_process_receive(struct image_process *image,
-                                             int *fd, bool *more);
+                                             bool *more);
+
+/* Whether CAME belongs to the frame of BODY, which is in IN. */
+bool image_process_has_descriptor(const struct image_process *image,
+                                  struct str body);
+
+/* No frame in IN is complete any longer. ST_INVALID: CAME belongs to one that
+   has taken none, or to an incomplete one that may have none. */
+enum status MUST_CHECK
+image_process_check_descriptor(const struct image_process *image);
 
 #endif

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "image/linux.h"
-#include "supervisor/closing.h"
 #include "wire/wire.h"
 
 /* Bytes read from a pipe at once. */
@@ -397,24 +396,21 @@ static enum status refuse_reply(struct session *session, struct wire_head head)
     return note_reply(awaited(session), true, str_from(text));
 }
 
-/* The answer to the KEEP that was sent last. Its descriptor came before. */
+/* The answer to the KEEP that was sent last. */
 static enum status take_kept(struct session *session, struct str body)
 {
+    bool has = image_process_has_descriptor(&session->image, body);
     int64_t pid;
 
     if (wire_take_int(&body, &pid) != ST_OK)
         return ST_INVALID;
+    if (has) {
+        session->keeping.copy.socket = session->image.came;
+        session->image.came = -1;
+    }
     session->keeping.copy.arrived = true;
     session->keeping.copy.pid = (pid_t)pid;
     return ST_OK;
-}
-
-/* Whether a descriptor belongs to the call that the image runs. */
-static bool awaits_outcome(const struct session *session)
-{
-    const struct call *call = awaited(session);
-
-    return call && call->adopts;
 }
 
 /* Admits the frame of HEAD. False: there is no room for it. */
@@ -449,9 +445,10 @@ static enum status take_body(struct session *session, struct wire_head head,
         return frozen_errors_take(&session->keeping.frozen, body,
                                   evaluation_of(session, call));
     if (head.kind == WIRE_OUTCOME)
-        return awaits_outcome(session)
+        return call->adopts &&
+                       image_process_has_descriptor(&session->image, body)
                    ? frozen_errors_take_outcome(&session->keeping.frozen, body,
-                                                &session->keeping.copy.socket)
+                                                &session->image.came)
                    : ST_INVALID;
     if (wire_take_string(&body, &text) != ST_OK ||
         (body.n > 0 && wire_take_string(&body, &aside) != ST_OK) || body.n > 0)
@@ -516,18 +513,6 @@ static enum status take_frames(struct session *session)
     return status;
 }
 
-/* Closes a descriptor that came along without a KEEP or an outcome. */
-static void drop_descriptor(struct session *session)
-{
-    struct keeping *keeping = &session->keeping;
-
-    if (keeping->number != 0 || keeping->copy.socket < 0 ||
-        awaits_outcome(session))
-        return;
-    closing_socket(keeping->copy.socket); // it leads to nothing of ours
-    keeping->copy.socket = -1;
-}
-
 /* How many bytes may be read now. A dead image says no more than has come, but
    others may have its end of the socket. */
 static size_t turn_bytes(const struct session *session)
@@ -548,15 +533,15 @@ enum status session_read(struct session *session)
         size_t before = session->image.in.n;
         size_t n;
 
-        status = image_process_receive(&session->image,
-                                       &session->keeping.copy.socket, &more);
+        status = image_process_receive(&session->image, &more);
         if (status == ST_MISSING)
             return ST_OK;
         n = session->image.in.n - before;
         left -= n < left ? n : left;
-        drop_descriptor(session);
         if (status == ST_OK)
             status = take_frames(session);
+        if (status == ST_OK)
+            status = image_process_check_descriptor(&session->image);
     } while (status == ST_OK && more && left > 0);
     return status;
 }

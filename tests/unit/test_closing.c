@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "supervisor/closing.h"
 #include "supervisor/image_process.h"
 #include "support/check.h"
@@ -95,8 +96,11 @@ static int teardown(void **state)
 static enum status receive(int *fd)
 {
     bool more;
+    enum status status = image_process_receive(&image, &more);
 
-    return image_process_receive(&image, fd, &more);
+    *fd = image.came;
+    image.came = -1;
+    return status;
 }
 
 static void descriptors_that_nobody_needs_are_refused(void **state)
@@ -279,20 +283,27 @@ static void an_urgent_descriptor_goes_with_its_socket(void **state)
     (void)close(pair[1]);
 }
 
+/* The thread closes what takes long, and has nothing else. */
+static void hold_up_thread(void)
+{
+    int left;
+
+    closing_any(lingering());
+    do
+        assert_return_code(ioctl(queue, FIONREAD, &left), 0);
+    while (left > 0 && poll(NULL, 0, 1) == 0);
+    assert_int_equal(left, 0);
+}
+
 static void who_finds_the_pipe_full_closes(void **state)
 {
     struct pollfd event = {.fd = queue, .events = POLLOUT};
     char none[PIPE_BUF];
     int pair[2];
-    int left;
 
     (void)state;
     memset(none, 0xff, sizeof none); // no descriptor is -1
-    closing_any(lingering());        // this holds up the thread
-    do
-        assert_return_code(ioctl(queue, FIONREAD, &left), 0);
-    while (left > 0 && poll(NULL, 0, 1) == 0);
-    assert_int_equal(left, 0);
+    hold_up_thread();
     for (size_t n = sizeof none; n >= sizeof(int); n /= 2)
         while (write(queue, none, n) == (ssize_t)n)
             continue;
@@ -326,15 +337,49 @@ static void find_queue(void)
 }
 
 /* Half a number comes, which no thread can go on from. */
-static void a_thread_that_ends_is_replaced(void **state)
+static void end_thread(void)
 {
     struct pollfd event = {.fd = queue};
-    int fds[2];
 
-    (void)state;
     assert_int_equal(write(queue, "", 1), 1);
     assert_int_equal(poll(&event, 1, -1), 1); // nobody reads any longer
     assert_true(event.revents & POLLERR);
+}
+
+/* What a thread leaves in its pipe when it ends does not wait for ever. Behind
+   half a number, which is read alone, come more than may wait. */
+static void what_no_thread_closes_does_not_wait(void **state)
+{
+    struct pollfd event;
+
+    (void)state;
+    end_thread();
+    closing_any(-1);
+    find_queue();
+    hold_up_thread();
+    event = (struct pollfd){.fd = queue};
+    assert_return_code(fcntl(queue, F_SETFL, O_NONBLOCK | O_DIRECT), 0);
+    assert_int_equal(write(queue, "", 1), 1); // a packet
+    assert_return_code(fcntl(queue, F_SETFL, O_NONBLOCK), 0);
+    for (int i = 1; i < LIMIT_CLOSING; i++)
+        closing_any(-1);
+    assert_false(closing_is_full()); // the first one waits, too
+    closing_any(-1);
+    assert_true(closing_is_full());
+    expect_closed();
+    assert_int_equal(poll(&event, 1, -1), 1); // nobody reads any longer
+    assert_true(event.revents & POLLERR);
+    closing_any(-1);
+    assert_false(closing_is_full());
+    find_queue();
+}
+
+static void a_thread_that_ends_is_replaced(void **state)
+{
+    int fds[2];
+
+    (void)state;
+    end_thread();
     assert_return_code(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     closing_any(fds[0]);
     assert_int_equal(fcntl(fds[0], F_GETFD), -1); // who calls has closed it
@@ -386,6 +431,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_thread_that_ends_is_replaced, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_no_thread_closes_does_not_wait,
+                                        setup, teardown),
     };
 
     (void)signal(SIGPIPE, SIG_IGN); // as in the server

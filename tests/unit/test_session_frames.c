@@ -197,27 +197,178 @@ static void session_refuses_strange_answers(void **state)
     assert_status(session_read(&session), ST_INVALID);
 }
 
-static void session_takes_a_descriptor_it_expects(void **state)
+/* Bytes of a frame with N numbers, and with three. */
+#define SIZE(n) (WIRE_HEAD + (n)*WIRE_NUMBER_BYTES)
+#define NUMBERS_BYTES SIZE(3)
+
+/* Writes a frame of KIND about ID with N numbers to BYTES. */
+static void make_numbers(char bytes[NUMBERS_BYTES], unsigned kind, uint64_t id,
+                         size_t n)
+{
+    memset(bytes, 0, NUMBERS_BYTES);
+    bytes[0] = (char)(n * WIRE_NUMBER_BYTES);
+    bytes[4] = (char)kind;
+    bytes[8] = (char)id;
+    for (size_t i = 0; i < n; i++) {
+        bytes[SIZE(i)] = WIRE_INT;
+        bytes[SIZE(i) + 1] = (char)(i + 1);
+    }
+}
+
+/* The image sends N BYTES and a stream along with them. Returns the other end
+   of that. */
+static int send_stream(const char *bytes, size_t n)
 {
     int pair[2];
-    int first;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_true(
+        sending_descriptors(image_socket, str_make(bytes, n), pair, 1, 0));
+    (void)close(pair[0]);
+    return pair[1];
+}
+
+static void expect_closed(int far)
+{
+    char byte;
+
+    assert_int_equal(recv(far, &byte, 1, 0), 0);
+    (void)close(far);
+}
+
+/* A copy is expected, and an outcome of call 1. */
+static bool expect_two(void)
+{
+    image_add_call(1);
+    if (!session.calls.first)
+        return false; // without memory
+    session.calls.first->adopts = true;
+    assert_ok(session_send(&session));
+    session_flush(&session);
+    session.keeping.number = 7;
+    return true;
+}
+
+/* What comes with a KEPT belongs to it, in however many pieces it comes; what
+   comes right behind it, with an outcome, to that. */
+static void session_takes_descriptors_it_expects(void **state)
+{
+    const size_t size = SIZE(1);
+    struct keeping *keeping = &session.keeping;
+    char kept[NUMBERS_BYTES];
+    char outcome[NUMBERS_BYTES];
+    int far[2];
 
     (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    first = dup(image_socket); // the lowest free descriptor
-    (void)close(first);
-    session.keeping.number = 1; // a copy is expected
-    assert_true(sending_descriptors(image_socket, STR("x"), pair, 1, 0));
+    make_numbers(kept, WIRE_KEPT, 7, 1);
+    make_numbers(outcome, WIRE_OUTCOME, 1, 2);
+    if (!expect_two())
+        return;
+    for (size_t n = 1; n <= size; n++) {
+        keeping->number = 7;
+        far[0] = send_stream(kept, n);
+        assert_ok(session_read(&session));
+        assert_int_equal(write(image_socket, kept + n, size - n), size - n);
+        far[1] = send_stream(outcome, SIZE(2));
+        for (int i = 0; i < 3; i++) // the rest of a head, of a frame, and more
+            assert_ok(session_read(&session));
+        assert_true(keeping->copy.arrived);
+        assert_int_equal(write(far[0], "k", 1), 1);
+        assert_int_equal(write(far[1], "o", 1), 1);
+        assert_int_equal(read(keeping->copy.socket, kept + size, 1), 1);
+        assert_int_equal(kept[size], 'k');
+        assert_int_equal(read(keeping->frozen.outcome.socket, kept + size, 1),
+                         1);
+        assert_int_equal(kept[size], 'o');
+        keeping_disconnect(keeping);
+        expect_closed(far[0]);
+        expect_closed(far[1]);
+    }
+}
+
+/* A KEPT that brings nothing, as one that answers a PREPARE, takes nothing of
+   an outcome that comes at once with it. */
+static void session_gives_a_descriptor_to_its_frame(void **state)
+{
+    const size_t size = SIZE(1);
+    char kept[NUMBERS_BYTES];
+    char outcome[NUMBERS_BYTES];
+    int far;
+
+    (void)state;
+    make_numbers(kept, WIRE_KEPT, 7, 1);
+    make_numbers(outcome, WIRE_OUTCOME, 1, 2);
+    if (!expect_two())
+        return;
+    assert_int_equal(write(image_socket, kept, size), size);
+    far = send_stream(outcome, SIZE(2));
     assert_ok(session_read(&session));
-    assert_int_equal(session.keeping.copy.socket, first);
-    // one that nobody expects is closed
-    keeping_disconnect(&session.keeping);
-    assert_true(sending_descriptors(image_socket, STR("x"), pair, 1, 0));
-    assert_ok(session_read(&session));
+    assert_true(session.keeping.copy.arrived);
     assert_int_equal(session.keeping.copy.socket, -1);
-    (void)close(pair[0]);
-    assert_int_equal(read(pair[1], &first, sizeof first), 0);
-    (void)close(pair[1]);
+    assert_true(session.keeping.frozen.outcome.socket >= 0);
+    keeping_disconnect(&session.keeping);
+    expect_closed(far);
+}
+
+/* Frames that are as they should be, but have none. */
+static void session_refuses_descriptors_it_does_not_expect(void **state)
+{
+    static const struct {
+        unsigned kind;
+        uint64_t id;
+        size_t n;
+    } frames[] = {{WIRE_WANT, 1, 1}, {WIRE_FROZEN, 1, 3}, {WIRE_NATIVE, 0, 3}};
+    static const char reply[] = "\5\0\0\0\x10\0\0\0\1\0\0\0\0\0\0\0S\0\0\0\0";
+    const size_t n = sizeof frames / sizeof *frames;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * (n + 1); i++) {
+        char bytes[NUMBERS_BYTES];
+        size_t size = sizeof reply - 1;
+        int far = -1;
+
+        image_add_call(1);
+        if (!session.calls.first)
+            return; // without memory
+        assert_ok(session_send(&session));
+        session_flush(&session);
+        memcpy(bytes, reply, size);
+        if (i / 2 < n) {
+            make_numbers(bytes, frames[i / 2].kind, frames[i / 2].id,
+                         frames[i / 2].n);
+            bytes[SIZE(2) + 1] = frames[i / 2].kind == WIRE_FROZEN;
+            size = SIZE(frames[i / 2].n);
+        }
+        if (i % 2 == 0) { // the control
+            assert_int_equal(write(image_socket, bytes, size), size);
+            assert_ok(session_read(&session));
+        } else {
+            far = send_stream(bytes, size);
+            assert_status(session_read(&session), ST_INVALID);
+        }
+        (void)image_tear_down(state);
+        if (far >= 0)
+            expect_closed(far);
+        assert_int_equal(image_set_up(state), 0);
+    }
+}
+
+/* What is no frame yet: the second one is too many. */
+static void session_refuses_one_descriptor_after_the_other(void **state)
+{
+    char bytes[NUMBERS_BYTES];
+    int far[2];
+
+    (void)state;
+    make_numbers(bytes, WIRE_KEPT, 7, 1);
+    session.keeping.number = 7;
+    for (int i = 0; i < 2; i++)
+        far[i] = send_stream(bytes + i, 1);
+    assert_ok(session_read(&session));
+    assert_status(session_read(&session), ST_INVALID);
+    session_disconnect(&session);
+    for (int i = 0; i < 2; i++)
+        expect_closed(far[i]);
 }
 
 static void session_refuses_two_descriptors(void **state)
@@ -272,7 +423,10 @@ int main(void)
         TEST(session_counts_what_will_come),
         TEST(session_drops_answers_without_room),
         TEST(session_reads_in_turns),
-        TEST(session_takes_a_descriptor_it_expects),
+        TEST(session_takes_descriptors_it_expects),
+        TEST(session_gives_a_descriptor_to_its_frame),
+        TEST(session_refuses_descriptors_it_does_not_expect),
+        TEST(session_refuses_one_descriptor_after_the_other),
         TEST(session_refuses_two_descriptors),
         TEST(session_never_waits),
     };
