@@ -235,6 +235,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    "sent an answer of more than %u bytes, the limit, and was "
                    "ended",
                    LIMIT_OUTPUT_KEPT);
+    else if (death->silent && session->keeping.preparing.asked)
+        buf_printf(text,
+                   "did not load ahead what calls will need within %d s and "
+                   "was killed",
+                   LIMIT_TIMEOUT_MS / 1000);
     else if (death->silent)
         buf_printf(text,
                    "did not make the copy for which a call waited within %d s "

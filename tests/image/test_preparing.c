@@ -215,6 +215,42 @@ static void death_by_a_stop_begins_no_call(void **state)
     host_expect_part("=> (0 1)");
 }
 
+/* A load that does not end keeps no other session from its own for ever, and
+   no call waits for a copy. */
+static void load_without_end_is_ended(void **state)
+{
+    char letter;
+    pid_t image;
+
+    (void)state;
+    begin_load();
+    image = host->sessions->image.pid;
+    host_turn(0);
+    assert_true(supervisor_deadline(host) >= 0); // nobody calls
+    host->sessions->patience.told = true;        // and SIGCONT is not heard
+    host->sessions->patience.since -= LIMIT_TIMEOUT_MS;
+    host->sessions->patience.look_at = 0;
+    (void)host_process_field(image, 0, &letter);
+    assert_int_equal(letter, 'T');
+    host_wait_log("did not load ahead what calls will need within 30 s and was "
+                  "killed");
+    host_wait_gone(image);
+    host_call(2, "(list (incf *n*) " HAS_ASDF ")");
+    host_wait(2);
+    host_expect_part("No evaluation that was answered is lost.");
+    host_expect_part("=> (1 NIL)");
+}
+
+/* One that was stopped goes on. */
+static void stopped_load_goes_on(void **state)
+{
+    (void)state;
+    begin_load();
+    host->sessions->patience.look_at = 0;
+    wait_loaded(true);
+    host_expect(2, "(list (incf *n*) " HAS_ASDF ")", "=> (1 T)");
+}
+
 /* A call that is stopped while it waits does not run; on a slow machine the
    image may be ended with it, as by any stop that it does not heed in time. */
 static void waiting_calls_can_be_stopped(void **state)
@@ -301,6 +337,8 @@ int main(int argc, char **argv)
         TEST(the_copy_is_renewed),
         TEST(death_costs_nothing_else),
         TEST(death_begins_no_call),
+        TEST(load_without_end_is_ended),
+        TEST(stopped_load_goes_on),
         TEST(death_by_a_stop_begins_no_call),
         TEST(waiting_calls_can_be_stopped),
         TEST(operations_wait_for_the_load),
