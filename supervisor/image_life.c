@@ -235,6 +235,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    "sent an answer of more than %u bytes, the limit, and was "
                    "ended",
                    LIMIT_OUTPUT_KEPT);
+    else if (death->silent && session->keeping.preparing.asked)
+        buf_printf(text,
+                   "did not load ahead what calls will need within %d s and "
+                   "was killed",
+                   LIMIT_TIMEOUT_MS / 1000);
     else if (death->silent)
         buf_printf(text,
                    "did not make the copy for which a call waited within %d s "
@@ -269,18 +274,31 @@ static void describe_cause(const struct session *session, struct buf *text)
         buf_printf(text, "ended with exit status %d", WEXITSTATUS(status));
 }
 
-/* Whether the first call was running when the image died. A lone call that the
-   image had not even read goes to the next image, once: the death came first.
-   What was unread may also have come after the call: its stop, or a line for
-   which it had asked. */
+/* Whether the image died before it had answered a KEEP or a PREPARE. Calls are
+   sent after these, and it does one thing after the other. */
+static bool died_before_calls(const struct session *session)
+{
+    const struct keeping *keeping = &session->keeping;
+
+    return keeping->number && !keeping->held &&
+           linux_waiting(session->image.socket) == 0;
+}
+
+/* Whether the first call was running when the image died. A call that cannot
+   have begun goes to the next image; so does a lone one that the image had not
+   even read, once: the death came first. What was unread may also have come
+   after the call: its stop, or a line for which it had asked. */
 static bool has_begun(struct session *session)
 {
     struct call *call = session->calls.first;
 
     if (!call || !call->sent)
         return false;
-    if (!session->image.death.unread || session->calls.sent > 1 ||
-        call->retried || call->stopping || call->heard)
+    if (call->heard)
+        return true;
+    if (!died_before_calls(session) &&
+        (!session->image.death.unread || session->calls.sent > 1 ||
+         call->retried || call->stopping))
         return true;
     call->retried = true;
     return false;
@@ -329,16 +347,18 @@ static void replace(struct supervisor *s, struct session *session,
 {
     struct buf cause = BUF_EMPTY;
     struct buf loss = BUF_EMPTY;
+    struct call *freeing = stop_freeing(session);
     struct call *running = NULL;
 
     buf_str(&cause, STR("The Lisp image "));
     describe_cause(session, &cause);
     restore_describe_loss(session, checkpoint, &loss);
+    if (freeing && session->calls.first->why == STOP_FREED)
+        freeing->freed_by_death = true;
     if (has_begun(session))
         running = session_take_first(session);
-    if (running && running->why == STOP_FREED && stop_freeing(session))
-        stop_freeing(session)->freed_by_death = true;
     session_disconnect(session);
+    stop_unbegun(session);
     if (checkpoint) {
         restore_become(s, session, checkpoint, now);
     } else {

@@ -40,7 +40,7 @@ struct image_death {
     bool unkept;  /* its keeper was lost */
     bool garbled; /* it sent an invalid answer */
     bool verbose; /* it sent an answer that is too long */
-    bool silent;  /* it did not make a copy in time */
+    bool silent;  /* it did not make a copy, or load ahead, in time */
     bool exited;  /* wait_status is known */
     int wait_status;
     int64_t bury_at; /* when we stop waiting for the cause */

@@ -16,7 +16,8 @@
 
 static int64_t limit_of(enum awaited what)
 {
-    return what == AWAITED_COPY ? LIMIT_TIMEOUT_MS : LIMIT_ZYGOTE_BOOT_MS;
+    return what == AWAITED_COPY || what == AWAITED_LOAD ? LIMIT_TIMEOUT_MS
+                                                        : LIMIT_ZYGOTE_BOOT_MS;
 }
 
 /* What SESSION waits for, and in *TOKEN which one of its kind. */
@@ -40,6 +41,8 @@ static enum awaited look(const struct supervisor *s,
     if (call && !call->ours && image_life_must_wait(session))
         return AWAITED_ROOM;
     *token = session->keeping.number;
+    if (session->keeping.preparing.asked) // it keeps others from loading
+        return AWAITED_LOAD;
     // nobody waits for copies that are made aside; code has its time limit
     return call && call->ours && session->calls.sent == 0 &&
                    session->keeping.number
@@ -54,6 +57,7 @@ static pid_t find_process(const struct supervisor *s,
 {
     switch (session->patience.what) {
     case AWAITED_COPY:
+    case AWAITED_LOAD:
         return session->image.pid;
     case AWAITED_KEEPER:
         return session->image.keeper_pid;
@@ -88,6 +92,7 @@ static void give_up(struct supervisor *s, struct session *session, int64_t now)
 {
     switch (session->patience.what) {
     case AWAITED_COPY:
+    case AWAITED_LOAD:
         session->image.death.silent = true;
         image_life_lost(session, now);
         break;

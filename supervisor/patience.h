@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* patience.h: what a session may wait for besides its code, and for how long: a
-   copy that its image must make, its keeper, the opening of its image, and what
-   the system needs for that. Anybody can stop these processes (SIGSTOP), and
-   evaluated code its own image. Calls that an image runs have time limits of
-   their own (stop.h). */
+   copy that its image must make, what that loads ahead, its keeper, the opening
+   of its image, and what the system needs for that. Anybody can stop these
+   processes (SIGSTOP), and evaluated code its own image. Calls that an image
+   runs have time limits of their own (stop.h). */
 #ifndef SUPERVISOR_PATIENCE_H
 #define SUPERVISOR_PATIENCE_H
 

@@ -26,6 +26,7 @@
 enum awaited {
     AWAITED_NOTHING,
     AWAITED_COPY,    /* its image must make one for a call */
+    AWAITED_LOAD,    /* its image loads ahead (preparing.h) */
     AWAITED_KEEPER,  /* it must end what an earlier image has left */
     AWAITED_OPENING, /* of its image */
     AWAITED_ROOM,    /* in the system, to open one */

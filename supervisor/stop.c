@@ -64,6 +64,19 @@ void stop_calls(struct supervisor *s, const struct front *front,
     }
 }
 
+void stop_unbegun(struct session *session)
+{
+    struct call *call = session->calls.first;
+
+    while (call) {
+        struct call *next = call->next;
+
+        if (call->stopping && !call->ours)
+            reply_not_run(session, call, reasons[call->why]);
+        call = next;
+    }
+}
+
 /* The call that the image runs, or NULL. */
 static struct call *running(const struct session *session)
 {

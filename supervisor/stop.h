@@ -24,6 +24,10 @@ void stop_call(struct session *session, struct call *call, enum stop_why why);
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why);
 
+/* The image of SESSION is gone, and no call is sent: answers the calls that are
+   stopping. None of them was begun, and no other image need know them. */
+void stop_unbegun(struct session *session);
+
 /* Looks at the clock of the call that runs, stops it when a call waits that
    frees the session and it has had LIMIT_STUCK_MS, and takes the next stage of
    its stop when that is due; stages follow each other faster when the call is

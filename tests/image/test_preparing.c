@@ -2,12 +2,13 @@
 /* Images that load ASDF ahead, and what can come meanwhile. Argument 1 of the
    program is ecl-mcp-image. */
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/linux.h"
 #include "supervisor/state.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -19,26 +20,29 @@
 /* A session of a workspace that has a system. */
 static int set_up(void **state)
 {
-    (void)state;
-    if (folder_make() < 0)
-        return -1;
-    (void)setenv("TMPDIR", folder, 1); // the usual one may contain a home
-    folder_run("touch thing.asd");
-    host_start(NULL, folder);
-    return 0;
-}
+    int status = host_setup_in_folder(state);
 
-static int tear_down(void **state)
-{
-    int status = host_teardown(state);
-
-    folder_remove();
+    folder_run("touch thing.asd"); // images look for it later
     return status;
 }
 
 static struct keeping *keeping(void)
 {
     return &host->sessions->keeping;
+}
+
+static void run_operation(uint64_t id, const char *operation, const char *name,
+                          const char *value)
+{
+    struct buf frame;
+
+    host_begin(&frame, "main", id, operation, 0);
+    if (name) {
+        wire_put_string(&frame, str_from(name));
+        wire_put_string(&frame, str_from(value));
+    }
+    host_send(&frame);
+    host_wait(id);
 }
 
 /* Whether the image has begun to load ASDF: it has mapped its file. */
@@ -59,22 +63,49 @@ static bool has_begun(void)
     return found;
 }
 
-/* Waits until the image is loading ahead. What it says is not read. */
-static void wait_begun(void)
+/* Waits until the image is loading ahead and stops it there. False: it has
+   loaded before it was stopped. */
+static bool stop_in_load(void)
 {
+    const struct session *session = host->sessions;
     int tries = 0;
+    char letter = 0;
 
     for (; !keeping()->preparing.asked; tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
     }
     host_turn(0); // sends it
-    for (; !has_begun(); tries++) {
+    for (; !has_begun() && linux_waiting(session->image.socket) == 0; tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 5);
-        assert_true(keeping()->preparing.asked);
         (void)usleep(1000);
     }
-    assert_true(keeping()->preparing.asked);
+    assert_int_equal(kill(session->image.pid, SIGSTOP), 0);
+    for (; letter != 'T'; tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        (void)host_process_field(session->image.pid, 0, &letter);
+        (void)usleep(1000);
+    }
+    return keeping()->preparing.asked &&
+           linux_waiting(session->image.socket) == 0;
+}
+
+/* Defines *N* as call 1 in a session whose image is stopped in the middle of
+   the load; it stays so until the test lets it go on. */
+static void begin_load(void)
+{
+    host_expect(1, "(defvar *n* 0)", "=> *N*");
+    while (!stop_in_load()) {
+        assert_int_equal(kill(host->sessions->image.pid, SIGCONT), 0);
+        run_operation(1, "close-session", NULL, NULL);
+        host_expect(1, "(defvar *n* 0)", "=> *N*");
+    }
+    host->sessions->patience.look_at = INT64_MAX;
+}
+
+static void go_on(void)
+{
+    assert_int_equal(kill(host->sessions->image.pid, SIGCONT), 0);
 }
 
 /* Waits until the image has loaded, and, if COPIED, a copy has that. */
@@ -88,29 +119,15 @@ static void wait_loaded(bool copied)
     }
 }
 
-static void run_operation(uint64_t id, const char *operation, const char *name,
-                          const char *value)
-{
-    struct buf frame;
-
-    host_begin(&frame, "main", id, operation, 0);
-    if (name) {
-        wire_put_string(&frame, str_from(name));
-        wire_put_string(&frame, str_from(value));
-    }
-    host_send(&frame);
-    host_wait(id);
-}
-
 /* A call that comes meanwhile waits, is answered once, and sees all of it. */
 static void calls_wait_for_the_load(void **state)
 {
     (void)state;
-    host_expect(1, "(defvar *n* 0)", "=> *N*");
-    wait_begun();
+    begin_load();
     host_call(2, "(incf *n*)");
     host_call(3,
               "(list (incf *n*) " HAS_ASDF " (boundp 'asdf::*asdf-version*))");
+    go_on();
     host_wait(2);
     assert_string_equal(host_answer.p, "=> 1");
     host_wait(3);
@@ -145,8 +162,7 @@ static void the_copy_is_renewed(void **state)
 static void death_costs_nothing_else(void **state)
 {
     (void)state;
-    host_expect(1, "(defvar *n* 0)", "=> *N*");
-    wait_begun();
+    begin_load();
     host_call(3, "(list (incf *n*) " HAS_ASDF ")");
     assert_int_equal(kill(host->sessions->image.pid, SIGKILL), 0);
     host_wait(3);
@@ -158,16 +174,94 @@ static void death_costs_nothing_else(void **state)
     host_expect_quiet(host_front);
 }
 
+/* Calls that have been sent and cannot have begun run in the next image; what
+   was stopped before does not. */
+static void death_begins_no_call(void **state)
+{
+    (void)state;
+    begin_load();
+    host_call(2, "(incf *n*)");
+    host_call(3, "(incf *n* 10)");
+    host_call(4, "(incf *n* 100)");
+    host_turn(0);
+    host_stop(3);
+    host_turn(0);
+    assert_int_equal(host->sessions->calls.sent, 3);
+    assert_int_equal(kill(host->sessions->image.pid, SIGKILL), 0);
+    host_wait(3);
+    host_expect_part("The call did not run: it was cancelled.");
+    host_wait(2);
+    host_expect_part("was killed by signal 9 (SIGKILL) between two "
+                     "evaluations.");
+    host_expect_part("=> 1");
+    host_wait(4);
+    assert_string_equal(host_answer.p, "=> 101");
+    host_expect_quiet(host_front);
+}
+
+/* The first one waits, and its time is up: it has not run. */
+static void death_by_a_stop_begins_no_call(void **state)
+{
+    (void)state;
+    begin_load();
+    host_call(2, "(incf *n*)");
+    host_turn(0);
+    host_stop(2);
+    host_wait(2); // the image hears none of the interrupts
+    host_expect_part("The call did not run: it was cancelled.");
+    host_call(3, "(list *n* 1)");
+    host_wait(3);
+    host_expect_part("did not stop when asked to and was killed between two");
+    host_expect_part("=> (0 1)");
+}
+
+/* A load that does not end keeps no other session from its own for ever, and
+   no call waits for a copy. */
+static void load_without_end_is_ended(void **state)
+{
+    char letter;
+    pid_t image;
+
+    (void)state;
+    begin_load();
+    image = host->sessions->image.pid;
+    host_turn(0);
+    assert_true(supervisor_deadline(host) >= 0); // nobody calls
+    host->sessions->patience.told = true;        // and SIGCONT is not heard
+    host->sessions->patience.since -= LIMIT_TIMEOUT_MS;
+    host->sessions->patience.look_at = 0;
+    (void)host_process_field(image, 0, &letter);
+    assert_int_equal(letter, 'T');
+    host_wait_log("did not load ahead what calls will need within 30 s and was "
+                  "killed");
+    host_wait_gone(image);
+    host_call(2, "(list (incf *n*) " HAS_ASDF ")");
+    host_wait(2);
+    host_expect_part("No evaluation that was answered is lost.");
+    host_expect_part("=> (1 NIL)");
+}
+
+/* One that was stopped goes on. */
+static void stopped_load_goes_on(void **state)
+{
+    (void)state;
+    begin_load();
+    host->sessions->patience.look_at = 0;
+    wait_loaded(true);
+    host_expect(2, "(list (incf *n*) " HAS_ASDF ")", "=> (1 T)");
+}
+
 /* A call that is stopped while it waits does not run; on a slow machine the
    image may be ended with it, as by any stop that it does not heed in time. */
 static void waiting_calls_can_be_stopped(void **state)
 {
     (void)state;
-    host_expect(1, "(defvar *n* 0)", "=> *N*");
-    wait_begun();
+    begin_load();
     host_call(2, "(incf *n*)");
     host_turn(0);
     host_stop(2);
+    host_turn(0);
+    go_on();
     host_wait(2);
     assert_true(host_error);
     host_call(3, "(list *n* 1)");
@@ -179,8 +273,8 @@ static void waiting_calls_can_be_stopped(void **state)
 static void operations_wait_for_the_load(void **state)
 {
     (void)state;
-    host_expect(1, "(defvar *n* 0)", "=> *N*");
-    wait_begun();
+    begin_load();
+    go_on();
     run_operation(2, "checkpoint-session", "name", "one");
     assert_string_equal(host_answer.p, "Checkpoint \"one\" taken after "
                                        "evaluation 1: (defvar *n* 0)");
@@ -193,7 +287,10 @@ static void operations_wait_for_the_load(void **state)
     run_operation(8, "close-session", NULL, NULL);
     host_expect_success();
     host_expect(9, HAS_ASDF, "=> NIL"); // of a new one
-    wait_begun();
+    run_operation(9, "close-session", NULL, NULL);
+    host_expect_success();
+    begin_load();
+    go_on();
     run_operation(10, "close-session", NULL, NULL);
     host_expect_success();
 }
@@ -220,21 +317,32 @@ static void restored_images_load_it_once(void **state)
 static void unused_sessions_load_nothing(void **state)
 {
     (void)state;
-    while (!host->sessions || host->sessions->image.pid <= 0)
+    for (int tries = 0; !host->sessions || host->sessions->image.pid <= 0;
+         tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
+    }
     host_pass(2 * LIMIT_PREPARE_MS);
     assert_false(keeping()->preparing.asked);
     assert_false(keeping()->preparing.done);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f)                                                                \
+    cmocka_unit_test_setup_teardown(f, set_up, host_teardown_in_folder)
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(calls_wait_for_the_load),      TEST(the_copy_is_renewed),
-        TEST(death_costs_nothing_else),     TEST(waiting_calls_can_be_stopped),
-        TEST(operations_wait_for_the_load), TEST(restored_images_load_it_once),
+        TEST(calls_wait_for_the_load),
+        TEST(the_copy_is_renewed),
+        TEST(death_costs_nothing_else),
+        TEST(death_begins_no_call),
+        TEST(load_without_end_is_ended),
+        TEST(stopped_load_goes_on),
+        TEST(death_by_a_stop_begins_no_call),
+        TEST(waiting_calls_can_be_stopped),
+        TEST(operations_wait_for_the_load),
+        TEST(restored_images_load_it_once),
         TEST(unused_sessions_load_nothing),
     };
 
