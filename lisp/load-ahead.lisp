@@ -8,6 +8,14 @@
   "Folders of the workspace in which a system is looked for while the session is
 idle: a workspace without one is searched to the end, and a call may wait.")
 
+(defconstant +ahead-entries+ 10000
+  "Entries of these folders that are looked at: more than a workspace of source files
+has there, and one of data must not be read to its end.")
+
+(defconstant +ahead-milliseconds+ 100
+  "Longest time of this search: a call that has come meanwhile waits, and a disk of
+the network may take a millisecond for each folder.")
+
 (defconstant +ahead-depth+ 3
   "How deep below the workspace they are.")
 
@@ -25,7 +33,7 @@ quickly, and without garbage."
        (definition-below-p (native-namestring *workspace*)
          (loop for name in (append *fetched-folders* *skipped-folders*)
                collect (coerce name 'simple-base-string))
-         +ahead-depth+ +ahead-folders+)))
+         +ahead-depth+ +ahead-folders+ +ahead-entries+ +ahead-milliseconds+)))
 
 (defun as-usual-p ()
   "True when nothing that the user has done could make a load do something else."

@@ -112,35 +112,108 @@ static int ecl_mcp_is_definition(int fd, const struct dirent *entry)
            ecl_mcp_entry_kind(fd, entry, 0) == S_IFREG;
 }
 
-/* Whether there is a definition file in the folder FD, which is closed, or
-   DEPTH levels below it, but not in folders that have one of the names SKIPPED
-   or that begin with a dot. At most *ROOM folders are read. */
-static int ecl_mcp_finds_definition(int fd, cl_object skipped, int depth,
-                                    int *room)
+/* How much of a search is left. */
+struct ecl_mcp_search {
+    cl_object skipped; /* names of folders that are not searched */
+    int folders;
+    int entries; /* of all folders */
+    int looked;  /* at so many of them */
+    struct timespec until;
+};
+
+/* Entries between two looks at the clock: fewer are read in any case, also where
+   the machine is busy. */
+#define ECL_MCP_UNTIMED 64
+
+static int ecl_mcp_is_over(struct ecl_mcp_search *search)
 {
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
+    struct timespec now;
+
+    if (search->entries-- <= 0)
+        return 1;
+    if (++search->looked % ECL_MCP_UNTIMED != 0)
+        return 0;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) < 0 ||
+        now.tv_sec > search->until.tv_sec ||
+        (now.tv_sec == search->until.tv_sec &&
+         now.tv_nsec >= search->until.tv_nsec))
+        search->entries = search->folders = -1; // for good
+    return search->entries < 0;
+}
+
+/* The next entry of FOLDER that the search may look at, or NULL. */
+static const struct dirent *ecl_mcp_next(struct ecl_mcp_search *search,
+                                         DIR *folder)
+{
+    const struct dirent *entry;
+
+    do
+        entry = readdir(folder);
+    while (entry && (strcmp(entry->d_name, \".\") == 0 ||
+                     strcmp(entry->d_name, \"..\") == 0));
+    return entry && !ecl_mcp_is_over(search) ? entry : NULL;
+}
+
+/* Appends NAME and its NUL to the *N bytes at *NAMES; without memory, not. */
+static void ecl_mcp_add_name(char **names, size_t *n, const char *name)
+{
+    size_t more = strlen(name) + 1;
+    char *larger = realloc(*names, *n + more);
+
+    if (!larger)
+        return;
+    memcpy(larger + *n, name, more);
+    *names = larger;
+    *n += more;
+}
+
+/* Whether there is a definition file in the folder FD, which is closed, or
+   DEPTH levels below it, but not in folders that begin with a dot. Each folder
+   is read once, and to its end before those in it. */
+static int ecl_mcp_finds_definition(struct ecl_mcp_search *search, int fd,
+                                    int depth)
+{
+    DIR *folder = fd >= 0 && search->folders-- > 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    char *names = NULL;
+    size_t n = 0;
     int found = 0;
 
     if (!folder && fd >= 0)
         close(fd);
-    if (!folder || --*room < 0)
-        depth = -1;
-    while (depth >= 0 && !found && (entry = readdir(folder)))
+    while (folder && !found && (entry = ecl_mcp_next(search, folder))) {
         found = ecl_mcp_is_definition(fd, entry);
-    if (depth > 0 && !found)
-        rewinddir(folder);
-    while (depth > 0 && !found && *room > 0 && (entry = readdir(folder)))
-        if (entry->d_name[0] != '.' &&
+        if (!found && depth > 0 && entry->d_name[0] != '.' &&
             ecl_mcp_entry_kind(fd, entry, 0) == S_IFDIR &&
-            !ecl_mcp_has_folder(skipped, entry->d_name))
-            found = ecl_mcp_finds_definition(
-                openat(fd, entry->d_name,
-                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-                skipped, depth - 1, room);
+            !ecl_mcp_has_folder(search->skipped, entry->d_name))
+            ecl_mcp_add_name(&names, &n, entry->d_name);
+    }
+    for (size_t i = 0; i < n && !found && search->folders > 0;
+         i += strlen(names + i) + 1)
+        found = ecl_mcp_finds_definition(
+            search,
+            openat(fd, names + i,
+                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+            depth - 1);
+    free(names);
     if (folder)
         closedir(folder);
     return found;
+}
+
+static int ecl_mcp_definition_below(const char *path, int depth, int ms,
+                                    struct ecl_mcp_search *search)
+{
+    if (clock_gettime(CLOCK_MONOTONIC, &search->until) < 0)
+        return 0;
+    search->until.tv_sec += ms / 1000;
+    search->until.tv_nsec += ms % 1000 * 1000000L;
+    if (search->until.tv_nsec >= 1000000000L) {
+        search->until.tv_sec++;
+        search->until.tv_nsec -= 1000000000L;
+    }
+    return ecl_mcp_finds_definition(
+        search, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), depth);
 }
 ")
 
@@ -152,16 +225,16 @@ LINKS is true, and not at all otherwise. After LIMIT entries, no more are read."
                 "ecl_mcp_entries((const char *)(#0)->base_string.self, #1, #2)"
                 :one-liner t))
 
-(defun definition-below-p (path skipped depth room)
+(defun definition-below-p (path skipped depth folders entries ms)
   "True when there is a definition file in the folder PATH, a simple base string, or
 DEPTH levels below it. Folders with one of the names SKIPPED, simple base strings
-that end in a slash, and hidden ones are not searched, and no more than ROOM."
-  (ffi:c-inline (path skipped depth room) (:object :object :int :int) :bool "{
-    int room = #3;
-    @(return) = ecl_mcp_finds_definition(
-        open((const char *)(#0)->base_string.self,
-             O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-        #1, #2, &room);
+that end in a slash, and hidden ones are not searched. The search ends after so many
+FOLDERS, ENTRIES of them, or milliseconds MS; 63 entries are read in any case."
+  (ffi:c-inline (path skipped depth folders entries ms)
+                (:object :object :int :int :int :int) :bool "{
+    struct ecl_mcp_search search = {#1, #3, #4, 0, {0, 0}};
+    @(return) = ecl_mcp_definition_below(
+        (const char *)(#0)->base_string.self, #2, #5, &search);
   }" :one-liner nil))
 
 (defun native-file-version (path)

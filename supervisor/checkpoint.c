@@ -118,13 +118,21 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
     return checkpoint;
 }
 
-void checkpoints_drop_older(struct checkpoints *checkpoints,
-                            const struct checkpoint *checkpoint)
+struct checkpoint *checkpoints_renew(struct checkpoints *checkpoints,
+                                     int socket, pid_t pid, uint64_t evaluation)
 {
-    struct checkpoint *older = unnamed(checkpoint->next);
+    struct checkpoint *old = unnamed(checkpoints->newest);
 
-    if (older && !older->apart && older->evaluation == checkpoint->evaluation)
-        drop(checkpoints, older);
+    if (!old || old->apart || old->evaluation != evaluation)
+        return checkpoints_add(checkpoints, socket, pid, evaluation, STR(""));
+    checkpoints_take(checkpoints, old);
+    closing_socket(old->socket); // by this the copy ends
+    old->socket = socket;
+    old->pid = pid;
+    old->taken = (int64_t)time(NULL);
+    old->next = checkpoints->newest;
+    checkpoints->newest = old;
+    return old;
 }
 
 struct checkpoint *checkpoints_named(const struct checkpoints *checkpoints,

@@ -52,10 +52,11 @@ struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                                    pid_t pid, uint64_t evaluation,
                                    struct str name);
 
-/* CHECKPOINT is new, and of the same evaluation as the newest one before it
-   that has no name: that one is no longer needed, and is freed. */
-void checkpoints_drop_older(struct checkpoints *checkpoints,
-                            const struct checkpoint *checkpoint);
+/* The same without a name, in place of the newest one that has none if that is
+   of the same EVALUATION: no other one is dropped then. */
+struct checkpoint *checkpoints_renew(struct checkpoints *checkpoints,
+                                     int socket, pid_t pid,
+                                     uint64_t evaluation);
 
 /* The newest one with NAME, and the one with the most evaluations that contains
    none after EVALUATION, the newest of equals; NULL when there is none. */

@@ -101,9 +101,11 @@ void restore_tend(struct supervisor *s, struct session *session, int64_t now)
         restore_keep(s, session, str_make("", 0), now);
 }
 
-int64_t restore_deadline(const struct session *session)
+int64_t restore_deadline(const struct supervisor *s,
+                         const struct session *session)
 {
-    return session->keeping.changed && restore_can_keep(session)
+    return session->keeping.changed && !s->ending.wanted &&
+                   restore_can_keep(session)
                ? session->keeping.due_at
                : -1;
 }
@@ -159,6 +161,17 @@ static bool is_there(const struct checkpoint *checkpoint)
             start == checkpoint->start);
 }
 
+/* Takes the copy that has come over SOCKET into the books; NULL without
+   memory. One with a name takes the place of no other state. */
+static struct checkpoint *add_copy(struct keeping *keeping, int socket)
+{
+    if (keeping->preparing.renews && keeping->name[0] == '\0')
+        return checkpoints_renew(&keeping->checkpoints, socket,
+                                 keeping->copy.pid, keeping->history.last);
+    return checkpoints_add(&keeping->checkpoints, socket, keeping->copy.pid,
+                           keeping->history.last, str_from(keeping->name));
+}
+
 struct checkpoint *restore_take_kept(struct supervisor *s,
                                      struct session *session, int64_t now)
 {
@@ -174,15 +187,11 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     session->keeping.rest_until =
         now + (took * REST > REST_MS ? took * REST : REST_MS);
     if (socket >= 0 && is_copy(s, session, session->keeping.copy.pid, &start))
-        checkpoint = checkpoints_add(
-            &session->keeping.checkpoints, socket, session->keeping.copy.pid,
-            session->keeping.history.last, str_from(session->keeping.name));
+        checkpoint = add_copy(&session->keeping, socket);
     else if (socket >= 0)
         closing_socket(socket); // it does not lead to a copy
     if (checkpoint) {
         checkpoint->start = start;
-        if (session->keeping.preparing.renews)
-            checkpoints_drop_older(&session->keeping.checkpoints, checkpoint);
         session->keeping.preparing.renews = false;
         session->keeping.preparing.at = now + LIMIT_PREPARE_MS;
         session->keeping.changed = false;

@@ -49,7 +49,8 @@ void restore_send_held(struct session *session, int64_t now);
 void restore_tend(struct supervisor *s, struct session *session, int64_t now);
 
 /* When restore_tend must be called again; -1: no checkpoint is due. */
-int64_t restore_deadline(const struct session *session);
+int64_t restore_deadline(const struct supervisor *s,
+                         const struct session *session);
 
 /* KEPT has come (keeping.copy.arrived): takes the copy into the books. The
    session owns the checkpoint. NULL: the image could not make a copy, or what

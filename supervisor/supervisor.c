@@ -184,7 +184,7 @@ static int64_t deadline_of(const struct supervisor *s,
     earlier(&deadline, stop_deadline(session));
     earlier(&deadline, patience_deadline(s, session));
     earlier(&deadline, process_limit_deadline(session));
-    earlier(&deadline, restore_deadline(session));
+    earlier(&deadline, restore_deadline(s, session));
     earlier(&deadline, preparing_deadline(session));
     earlier(&deadline, progress_deadline(session));
     if (session->look_at > 0)

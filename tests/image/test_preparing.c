@@ -215,8 +215,7 @@ static void death_by_a_stop_begins_no_call(void **state)
     host_expect_part("=> (0 1)");
 }
 
-/* A load that does not end keeps no other session from its own for ever, and
-   no call waits for a copy. */
+/* A load that does not end keeps no other session from its own for ever. */
 static void load_without_end_is_ended(void **state)
 {
     char letter;

@@ -153,3 +153,40 @@ System \"unknown\" not found: neither among …"
     (ecl-mcp::close-descriptor lock))
   (is (= -1 (ecl-mcp::open-lock (coerce "/nonexistent/lock"
                                         'simple-base-string)))))
+
+;;; What is looked for while the session is idle
+
+(defun found-ahead-p (&key (depth 2) (folders 10) (entries 10) (ms 10000))
+  "True when a search of the folder ahead/ within these limits finds a definition."
+  (ecl-mcp::definition-below-p
+   (coerce (namestring (merge-pathnames "ahead/" *scratch*)) 'simple-base-string)
+   (list (coerce "skipped/" 'simple-base-string))
+   depth folders entries ms))
+
+(session-test the-search-for-a-definition-has-limits
+  (ecl-mcp::delete-tree ; of an earlier run
+   (coerce (namestring (merge-pathnames "ahead/" *scratch*)) 'simple-base-string))
+  (write-file "ahead/skipped/x.asd" "")
+  (write-file "ahead/.hidden/x.asd" "")
+  (write-file "ahead/a/b.asd/readme" "")
+  (write-file "ahead/.asd" "")
+  (is (not (found-ahead-p)))
+  (write-file "ahead/a/b.asd/x.ASD" "")
+  ;; Four entries above, one in a/, and two in a/b.asd/, in either order.
+  (is-true (found-ahead-p :depth 2 :folders 3 :entries 7))
+  (is (not (found-ahead-p :depth 1)))
+  (is (not (found-ahead-p :folders 2)))
+  (is (not (found-ahead-p :entries 5)))
+  (is-true (found-ahead-p :ms 0)) ; so few are read in any case
+  (write-file "ahead/x.asd" "")
+  (is-true (found-ahead-p :depth 0 :folders 1 :entries 5))
+  (is (not (found-ahead-p :folders 0)))
+  (is (not (found-ahead-p :entries 0)))
+  (delete-file (merge-pathnames "ahead/x.asd" *scratch*))
+  (dotimes (i 64)
+    (write-file (format nil "ahead/~d" i) ""))
+  (is (not (found-ahead-p :entries 100 :ms 0)))
+  (is-true (found-ahead-p :entries 100))
+  (is (equal '(200 10000 100) (list ecl-mcp::+ahead-folders+
+                                    ecl-mcp::+ahead-entries+
+                                    ecl-mcp::+ahead-milliseconds+))))

@@ -140,6 +140,49 @@ static void oldest_goes_when_there_are_too_many(void **state)
     KEPT(9, 8, 7, 6, 5, 4, 3, 2);
 }
 
+static void renew(uint64_t evaluation)
+{
+    int pair[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    if (!checkpoints_renew(&checkpoints, pair[0], 2, evaluation))
+        fail_msg("no checkpoint");
+    (void)close(pair[1]);
+    assert_int_equal(checkpoints.newest->pid, 2);
+}
+
+/* The copy of a state that is taken again takes no other along. */
+static void renewed_one_drops_its_equal_only(void **state)
+{
+    char byte;
+    int other;
+
+    (void)state;
+    for (uint64_t i = 1; i < LIMIT_CHECKPOINTS; i++)
+        add(i, "");
+    other = take(LIMIT_CHECKPOINTS, "");
+    renew(LIMIT_CHECKPOINTS);
+    KEPT(8, 7, 6, 5, 4, 3, 2, 1);
+    assert_int_equal(recv(other, &byte, 1, MSG_DONTWAIT), 0);
+    (void)close(other);
+    checkpoints_release(&checkpoints);
+    add(1, "");
+    add(400, "");
+    add(800, "");
+    renew(800);
+    KEPT(800, 400, 1); // 400 is not in the middle of anything
+    add(800, "name");  // now it is
+    KEPT(800, 800, 1);
+    renew(800); // and is the newest
+    KEPT(800, 800, 1);
+    assert_string_equal(checkpoints.newest->next->name, "name");
+    renew(801); // another evaluation
+    KEPT(801, 800, 800, 1);
+    checkpoints.newest->apart = true;
+    renew(801);
+    KEPT(801, 801, 800, 800, 1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -151,6 +194,7 @@ int main(void)
         TEST(named_ones_stay),
         TEST(older_outcome_ends_no_other),
         TEST(oldest_goes_when_there_are_too_many),
+        TEST(renewed_one_drops_its_equal_only),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

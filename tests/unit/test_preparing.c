@@ -132,7 +132,7 @@ static void preparing_renews_the_copy(void **state)
     assert_true(is_asked(&sessions[1], 3000));
     take(&sessions[1], true, 3100);
     assert_true(keeping->changed && keeping->preparing.renews);
-    assert_true(restore_deadline(&sessions[1]) == 3100);
+    assert_true(restore_deadline(&supervisor, &sessions[1]) == 3100);
 }
 
 /* One image at a time, and not more than LIMIT_PREPARED. */
@@ -197,7 +197,12 @@ static void preparing_ends_with_the_server(void **state)
 {
     (void)state;
     answer(&sessions[0], true, 1000);
+    answer(&sessions[1], false, 1000);
+    assert_true(restore_deadline(&supervisor, &sessions[1]) >= 0);
     supervisor.ending.wanted = true;
+    restore_tend(&supervisor, &sessions[1], 1000000);
+    assert_int_equal(sessions[1].keeping.number, 0);
+    assert_true(restore_deadline(&supervisor, &sessions[1]) < 0);
     assert_false(is_asked(&sessions[0], 2000));
     assert_true(preparing_deadline(&sessions[0]) < 0);
 }
