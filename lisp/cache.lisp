@@ -230,8 +230,9 @@ others compile."
 
 (defun lock-cache ()
   "Waits until no other process compiles into the cache, and keeps others out of
-it. Returns a descriptor to close, or NIL when there is no lock."
-  (let* ((name (cache-lock-name))
+it. Returns a descriptor to close, or NIL when there is no lock, as in a copy that
+looks: it may lock nothing, and compiles into a folder of its own."
+  (let* ((name (and (not *looking-folder*) (cache-lock-name)))
          (descriptor (if name (open-lock-file name) -1))
          (locked nil))
     (unless (minusp descriptor)
