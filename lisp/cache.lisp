@@ -155,6 +155,10 @@ older than that."
                                                   :defaults file)))))
     (and made (or (not written) (<= written made)))))
 
+(defvar *moved-outputs* '()
+  "In a copy that looks, the names of files in the cache that it compiles again, for
+what they depend on has changed.")
+
 (defun cached-pathname (file source)
   "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
 that FILE fits, does not matter. A copy that looks has a folder for what the cache
@@ -164,7 +168,8 @@ lacks."
          (cached (if root (pathname-below (scouted-root root) file) file)))
     (if (and *looking-folder*
              (string/= *looking-folder* "")
-             (not (compiled-since-p cached file)))
+             (or (not (compiled-since-p cached file))
+                 (member (namestring cached) *moved-outputs* :test #'string=)))
         (pathname-below (call-library "PARSE-NATIVE-NAMESTRING" "UIOP"
                                       *looking-folder* :ensure-directory t)
                         file)
