@@ -436,12 +436,13 @@ static void keep(uint64_t id, struct str body)
         rehearse();
 }
 
-/* Loads ahead what calls will need; true: something was. No interrupt comes
-   here, for there is no call that it could mean. */
-static bool think_ahead(void)
+/* Loads ahead what calls will need. ECL_T: something was; ECL_NIL: there was
+   nothing to do. No interrupt comes here, for there is no call that it could
+   mean. */
+static cl_object think_ahead(void)
 {
     cl_env_ptr env = ecl_process_env();
-    volatile bool loaded = false;
+    cl_object volatile outcome = OBJNULL; // it was left
 
     stack_restore();
     fault_forget();
@@ -449,25 +450,26 @@ static bool think_ahead(void)
     interlude_make_room(env);
     ECL_CATCH_ALL_BEGIN(env)
     {
-        loaded = cl_funcall(1, live.think_ahead) != ECL_NIL;
+        outcome = cl_funcall(1, live.think_ahead);
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
         ; // as if it had failed
     }
     ECL_CATCH_ALL_END;
-    return loaded;
+    return outcome;
 }
 
 /* Answers PREPARE number ID. A call that waits comes first. */
 static void prepare(uint64_t id)
 {
-    bool loaded = !connection_has_more(&live.connection) &&
-                  streams_are_open() && think_ahead();
+    cl_object outcome = ECL_NIL;
 
-    if (loaded) // no garbage of it in the copy that is taken next
+    if (!connection_has_more(&live.connection) && streams_are_open())
+        outcome = think_ahead();
+    if (outcome != ECL_NIL) // no garbage of it in the copy that is taken next
         heap_collect(HEAP_STALE);
-    connection_send(&live.connection, WIRE_KEPT, id, loaded, -1);
+    connection_send(&live.connection, WIRE_KEPT, id, outcome == ECL_T, -1);
 }
 
 static NO_RETURN void serve(void)

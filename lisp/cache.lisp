@@ -155,6 +155,10 @@ older than that."
                                                   :defaults file)))))
     (and made (or (not written) (<= written made)))))
 
+(defvar *moved-outputs* '()
+  "In a copy that looks, the names of files in the cache that it compiles again, for
+what they depend on has changed.")
+
 (defun cached-pathname (file source)
   "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
 that FILE fits, does not matter. A copy that looks has a folder for what the cache
@@ -164,7 +168,8 @@ lacks."
          (cached (if root (pathname-below (scouted-root root) file) file)))
     (if (and *looking-folder*
              (string/= *looking-folder* "")
-             (not (compiled-since-p cached file)))
+             (or (not (compiled-since-p cached file))
+                 (member (namestring cached) *moved-outputs* :test #'string=)))
         (pathname-below (call-library "PARSE-NATIVE-NAMESTRING" "UIOP"
                                       *looking-folder* :ensure-directory t)
                         file)
@@ -230,8 +235,9 @@ others compile."
 
 (defun lock-cache ()
   "Waits until no other process compiles into the cache, and keeps others out of
-it. Returns a descriptor to close, or NIL when there is no lock."
-  (let* ((name (cache-lock-name))
+it. Returns a descriptor to close, or NIL when there is no lock, as in a copy that
+looks: it may lock nothing, and compiles into a folder of its own."
+  (let* ((name (and (not *looking-folder*) (cache-lock-name)))
          (descriptor (if name (open-lock-file name) -1))
          (locked nil))
     (unless (minusp descriptor)

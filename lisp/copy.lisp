@@ -8,11 +8,15 @@
 (defmethod condition-label ((condition relayed-error))
   (relayed-error-label condition))
 
+(defvar *answer-descriptor* -1
+  "In a copy, the descriptor of the pipe by which it answers.")
+
 (defun run-as-copy (function descriptor)
   "In the copy: calls FUNCTION with a stream to DESCRIPTOR, then ends the
 process, with status 0 if FUNCTION has returned."
   (let ((status 1))
-    (setf *freezes* nil)
+    (setf *freezes* nil
+          *answer-descriptor* descriptor)
     (own-lock-again (compile-lock))
     (unwind-protect
          (let ((stream (make-descriptor-stream descriptor :output)))
@@ -94,8 +98,13 @@ KIND."
 
 (defun confine-to (folder)
   "Lets this process, a copy, and what it starts change nothing outside of FOLDER,
-a name or \"\". Does what the system can."
+a name or \"\": what is open leads nowhere, and the rest is refused as far as the
+system can do that."
   (setf *looking-folder* folder)
+  (unless (leave-files *answer-descriptor* (stream-descriptor *pipe-output*)
+                       (stream-descriptor *pipe-error-output*))
+    (error 'copy-failed
+           :problem "could not be kept apart from what the session has open"))
   (confine-process (system-bytes folder))
   (when (string/= folder "")
     (set-environment "TMPDIR" (string-right-trim "/" folder))

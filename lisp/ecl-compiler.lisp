@@ -112,9 +112,9 @@ Half of the compiler is worse than none, and is taken for all of it."
      (multiple-value-prog1 (call-adding-standard-functions
                             (lambda ()
                               (call-loading-quickly module function)))
+       (funcall then)
        (setf *unfinished-modules*
-             (remove module *unfinished-modules* :test #'string-equal))
-       (funcall then)))))
+             (remove module *unfinished-modules* :test #'string-equal))))))
 
 (defun unfinished-module-p (module)
   "True when loading MODULE of ECL has failed, and was not repeated since."

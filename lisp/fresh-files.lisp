@@ -316,6 +316,36 @@ file of Lisp; else NIL."
          (cond ((is-a operation "COMPILE-OP") :compile)
                ((is-a operation "LOAD-OP") :load)))))
 
+(defun forget-places ()
+  "Makes ASDF ask again where files are, in the middle of an operation. Since version
+3.3 it keeps that in another place."
+  (let* ((session (and (find-package "ASDF/SESSION")
+                       (find-symbol "*ASDF-SESSION*" "ASDF/SESSION")))
+         (cache (if session
+                    (and (symbol-value session)
+                         (call-library "SESSION-CACHE" "ASDF/SESSION"
+                                       (symbol-value session)))
+                    (symbol-value (library-symbol "*ASDF-CACHE*" "ASDF/CACHE")))))
+    (when cache
+      (loop for key being each hash-key of cache
+            when (and (consp key)
+                      (symbolp (first key))
+                      (member (symbol-name (first key))
+                              '("OUTPUT-FILES" "INPUT-FILES")
+                              :test #'string=))
+              collect key into keys
+            finally (dolist (key keys)
+                      (remhash key cache))))))
+
+(defun move-outputs (arguments)
+  "In a copy that looks, before ASDF compiles with ARGUMENTS: makes it write where it
+can. The cache may have what it makes, which nothing but a dependency makes stale."
+  (setf *moved-outputs*
+        (append (mapcar #'namestring
+                        (apply #'call-library "OUTPUT-FILES" "ASDF" arguments))
+                *moved-outputs*))
+  (forget-places))
+
 (defun follow-files ()
   "Makes ASDF ask us what has changed, and tell us what it does with a file. Our
 methods are for all classes: libraries such as asdf-flv have methods for those of
@@ -340,7 +370,10 @@ source files, which would replace ours."
             (lambda (arguments call-next)
               (case (source-action (first arguments) (second arguments))
                 (:compile (call-removing-outputs
-                           (lambda () (call-compiling arguments call-next))))
+                           (lambda ()
+                             (when *looking-folder*
+                               (move-outputs arguments))
+                             (call-compiling arguments call-next))))
                 (:load (call-loading-component arguments call-next))
                 (t (funcall call-next)))))))
 

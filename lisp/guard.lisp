@@ -60,8 +60,8 @@ EVALUATION that it ended, which knows the rest."
   (eq (current-thread) *main-thread*))
 
 (defun end-evaluation (condition)
-  "Ends the running evaluation with CONDITION and does not return. Called where
-CONDITION is signalled, perhaps with the stack nearly full."
+  "Ends the running evaluation with CONDITION; returns only when none runs. Called
+where CONDITION is signalled, perhaps with the stack nearly full."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation) (main-thread-p))
       (when (and (eq (evaluation-phase evaluation) :read)
@@ -259,10 +259,12 @@ FREEZE is true, its stack is worth keeping."
   (exit-thread))
 
 (defun handle-debugger-entry (condition)
-  "Called instead of the debugger. Does not return."
-  (if (main-thread-p)
-      (end-evaluation condition)
-      (end-thread condition t)))
+  "Called instead of the debugger. Does not return: after a fault of the processor,
+ECL would run what has caused it again, for ever."
+  (cond ((main-thread-p)
+         (end-evaluation condition)
+         (leave-lisp))                  ; no evaluation runs
+        (t (end-thread condition t))))
 
 (defun handle-exit (code)
   "Called instead of the functions that end the process. Does not return."

@@ -29,16 +29,33 @@ Half of ASDF would be in the way of the user.")
 (defun workspace-has-system-p ()
   "True when the workspace has a definition file of its own, as far as that is found
 quickly, and without garbage."
-  (and *workspace*
-       (definition-below-p (native-namestring *workspace*)
-         (loop for name in (append *fetched-folders* *skipped-folders*)
-               collect (coerce name 'simple-base-string))
-         +ahead-depth+ +ahead-folders+ +ahead-entries+ +ahead-milliseconds+)))
+  (let ((folder (and *workspace* (native-namestring *workspace*))))
+    (and folder                       ; one with a * in its name has no other
+         (definition-below-p folder
+           (loop for name in (append *fetched-folders* *skipped-folders*)
+                 collect (coerce name 'simple-base-string))
+           +ahead-depth+ +ahead-folders+ +ahead-entries+ +ahead-milliseconds+))))
+
+(defun system-method-p (function)
+  "True when FUNCTION, a generic function or NIL, is not the user's: a method of the
+user may run whatever others do."
+  (let ((name (and function (generic-function-label function))))
+    (and function
+         (or (null name)
+             (not (member (symbol-package (if (consp name) (second name) name))
+                          (list* nil *user-package* (user-packages))))))))
+
+(defun methods-as-usual-p ()
+  "True when the user has added and replaced no methods of functions of others."
+  (notany #'system-method-p
+          (append (mapcar #'function-of-method *user-methods*)
+                  (mapcar #'car *replaced-methods*))))
 
 (defun as-usual-p ()
   "True when nothing that the user has done could make a load do something else."
   (and (null (rest (all-threads)))
        (null (trace))
+       (methods-as-usual-p)
        (loop for (symbol function . macro) in *standard-definitions*
              always (cond ((or (eq symbol 'compile-file) ; replaced by us
                                (member symbol *loading-functions* :test #'eq))
@@ -57,9 +74,9 @@ quickly, and without garbage."
        (as-usual-p)))
 
 (defun call-ahead (function)
-  "Calls FUNCTION for nobody: what it prints is lost, what it signals ends it, and
-variables of the user are as at the start. True on success. The streams are those of
-a call, for UIOP keeps them; only what they lead to is not."
+  "Calls FUNCTION for nobody: what it prints is lost, and variables of the user are as
+at the start. Returns T. The streams are those of a call, for UIOP keeps them; only
+what they lead to is not."
   (let* ((silence (make-broadcast-stream))
          (*pipe-output* silence)
          (*pipe-error-output* silence)
@@ -68,16 +85,18 @@ a call, for UIOP keeps them; only what they lead to is not."
       (with-standard-io-syntax
         (progv (mapcar #'car *initial-variables*)
             (mapcar #'cdr *initial-variables*)
-          (handler-case
-              (handler-bind ((warning #'muffle-if-possible))
-                (funcall function)
-                t)
-            (serious-condition () nil)))))))
+          (handler-bind ((warning #'muffle-if-possible))
+            (funcall function)
+            t))))))
 
 (defun think-ahead ()
   "Loads ASDF, once in the life of an image, if the user is almost sure to need it.
-True when it was loaded."
+Returns T when it was loaded, NIL when there was nothing to do, and else :FAILED."
   (unless *thought-ahead*
     (setf *thought-ahead* t)
-    (and (ignore-errors (ahead-useful-p))
-         (call-ahead #'ensure-asdf))))
+    (handler-case (and (ahead-useful-p)
+                       (call-ahead #'ensure-asdf))
+      (storage-condition ()
+        (recover-heap)
+        :failed)
+      (serious-condition () :failed))))

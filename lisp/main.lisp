@@ -148,6 +148,11 @@ earlier evaluations."
   (forget-evaluated-forms)
   (forget-xref)
   (setf *last-error* nil)
+  (recover-heap))
+
+(defun recover-heap ()
+  "Collects garbage, and sets the limit of the heap again, from which ECL has given
+what it keeps for the moment when it is full."
   (collect-garbage)
   (set-heap-limit (max *heap-limit*
                        (min (+ (bytes-in-use) (floor *heap-limit* 16))

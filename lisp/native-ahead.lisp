@@ -33,9 +33,55 @@
 ;;; Processes
 
 (ffi:clines "
-/* Makes all descriptors lead nowhere. Streams of the original still have them,
-   so no other file may get their numbers. False when they cannot be found. */
-static int ecl_mcp_leave_files(void)
+/* The descriptors of the original that a copy keeps. */
+struct ecl_mcp_kept {
+    int fds[3];
+    size_t n;
+    int read; // so are files that are only read, with a position of the copy's own
+};
+
+/* Opens the file of FD again, if it is one that is open for reading only.
+   Returns a descriptor, or -1. */
+static int ecl_mcp_open_again(int fd)
+{
+    char name[32];
+    struct stat status;
+    off_t position = lseek(fd, 0, SEEK_CUR);
+    int flags = fcntl(fd, F_GETFL);
+    int again;
+
+    if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) != O_RDONLY ||
+        fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return -1;
+    (void)snprintf(name, sizeof name, \"/proc/self/fd/%d\", fd);
+    again = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (again >= 0)
+        (void)lseek(again, position, SEEK_SET);
+    return again;
+}
+
+/* Makes descriptor FD a copy of NOWHERE, or what KEPT says. */
+static int ecl_mcp_leave_file(int fd, int nowhere,
+                              const struct ecl_mcp_kept *kept)
+{
+    int again = -1;
+    int done;
+
+    for (size_t i = 0; i < kept->n; i++)
+        if (fd == kept->fds[i])
+            return 1;
+    if (kept->read)
+        again = ecl_mcp_open_again(fd);
+    done = dup3(again < 0 ? nowhere : again, fd, fd > 2 ? O_CLOEXEC : 0) >= 0;
+    if (again >= 0)
+        close(again);
+    return done || fd == nowhere;
+}
+
+/* Makes all descriptors lead nowhere, but what is KEPT. Streams of the original
+   still have them, so no other file may get their numbers. False when they cannot
+   be found. */
+static int ecl_mcp_leave_files(const struct ecl_mcp_kept *kept)
 {
     int fd = open(\"/dev/null\", O_RDWR | O_CLOEXEC);
     DIR *folder = opendir(\"/proc/self/fd\");
@@ -47,7 +93,7 @@ static int ecl_mcp_leave_files(void)
         int other = atoi(entry->d_name);
 
         if (entry->d_name[0] != '.' && other != dirfd(folder) &&
-            dup3(fd, other, other > 2 ? O_CLOEXEC : 0) < 0 && other != fd)
+            !ecl_mcp_leave_file(other, fd, kept))
             return 0;
     }
     closedir(folder);
@@ -159,7 +205,7 @@ static int ecl_mcp_fork_scout(int seconds)
     if (pid == 0) {
         if (!ecl_mcp_bind_scout(parent, seconds) ||
             write(ends[1], \"\", 1) != 1 || !ecl_mcp_own_memory() ||
-            !ecl_mcp_leave_files())
+            !ecl_mcp_leave_files(&(struct ecl_mcp_kept){.n = 0}))
             _exit(1);
         return 0;
     }
@@ -452,6 +498,31 @@ when the system cannot do that."
   (ffi:c-inline (folder) (:object) :bool "{
     int landlock = ecl_mcp_landlock((const char *)(#0)->base_string.self);
     @(return) = landlock > 0 && ecl_mcp_filter(landlock);
+  }" :one-liner nil))
+
+;;; What is open
+
+(defun stream-descriptor (stream)
+  "Returns the descriptor of STREAM, or -1."
+  (or (ignore-errors
+       (ffi:c-inline (stream) (:object) :int
+                     "ecl_fixnum(si_file_stream_fd(#0))" :one-liner t))
+      -1))
+
+(defun leave-files (answer output error-output)
+  "Makes descriptors and memory of this process, a copy, lead to nothing that others
+have: only the descriptors ANSWER, OUTPUT and ERROR-OUTPUT do, and the standard ones,
+which become the last two. Files that are only read stay, but not their positions.
+True on success."
+  (ffi:c-inline (answer output error-output) (:int :int :int) :bool "{
+    const struct ecl_mcp_kept kept = {{#0, #1, #2}, 3, 1};
+    int memory = ecl_mcp_own_memory();
+    int files = ecl_mcp_leave_files(&kept);
+    if (files && #1 >= 0)
+        (void)dup2(#1, 1);
+    if (files && #2 >= 0)
+        (void)dup2(#2, 2);
+    @(return) = memory && files;
   }" :one-liner nil))
 
 ;;; Files

@@ -101,6 +101,18 @@ last resort before the process is killed."
     }
   }" :one-liner nil))
 
+(defun leave-lisp ()
+  "Returns to the C code that has called Lisp, after the cleanup forms in between.
+Where there is none, ends this process."
+  (ffi:c-inline () () :void "{
+    cl_env_ptr env = ecl_process_env();
+    env->values[0] = ECL_NIL;
+    env->nvalues = 0;
+    if (env->frs_top >= env->frs_org)
+        ecl_unwind(env, env->frs_org);
+    _exit(1);
+  }" :one-liner nil))
+
 ;;; Symbols
 
 (ffi:clines "

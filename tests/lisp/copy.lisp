@@ -27,3 +27,20 @@
      (lambda () (ecl-mcp::kill-child (ext:getpid)))))
   (is (equal '("ä" 1 nil)
              (ecl-mcp::call-in-copy (lambda () (list "ä" 1 nil))))))
+
+(session-test debugger-does-not-return
+  ;; Where no evaluation runs, what has failed must not be repeated.
+  (is (equal '("before" nil)
+             (ecl-mcp::read-from-copy
+              (lambda (stream)
+                (write-line "before" stream)
+                (finish-output stream)
+                (setf ecl-mcp::*evaluation* nil)
+                (unwind-protect
+                     (progn (ecl-mcp::handle-debugger-entry
+                             (make-condition 'ext:segmentation-violation))
+                            (write-line "returned" stream))
+                  (finish-output stream)))
+              (lambda (stream descriptor)
+                (declare (ignore descriptor))
+                (list (read-line stream) (read-line stream nil)))))))
