@@ -7,9 +7,10 @@
 
    One thread closes one descriptor after the other. What waits for it still
    counts against the descriptors of the server: at most 253 for each image that
-   is ended because it sent them. So while LIMIT_CLOSING wait, no session gets
-   another image to send more. When the pipe to the thread is full or there can
-   be no thread, the caller closes. SIGPIPE must be ignored. */
+   is ended because it sent them. So while more than LIMIT_CLOSING wait, no
+   image is opened, and none that died is replaced, by a checkpoint or else.
+   When the pipe to the thread is full or there can be no thread, the caller
+   closes. SIGPIPE must be ignored. */
 #ifndef SUPERVISOR_CLOSING_H
 #define SUPERVISOR_CLOSING_H
 

@@ -26,6 +26,10 @@
 /* Milliseconds to wait until the keeper says why an image ended. */
 #define CAUSE_MS 1000
 
+/* Milliseconds until an image is to be buried again while too much is to be
+   closed. */
+#define FULL_MS 250
+
 /* Makes the pair of descriptor I of a live image, in the order of enum
    control_fd: a pipe for output, else a socket. */
 static bool make_pair(int i, int *ours, int *theirs)
@@ -431,9 +435,14 @@ int64_t image_life_deadline(const struct session *session)
 
 void image_life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
+    struct image_death *death = &session->image.death;
+
     if (restore_is_waking(session))
         tend_waking(s, session, now);
-    else if (session->image.dying && now >= session->image.death.bury_at)
+    else if (session->image.dying && now >= death->bury_at &&
+             closing_is_full() && !session->closed && !s->ending.wanted)
+        death->bury_at = now + FULL_MS; // what would wake could send more
+    else if (session->image.dying && now >= death->bury_at)
         bury(s, session, now);
 }
 

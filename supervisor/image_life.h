@@ -55,8 +55,8 @@ void image_life_answer(struct supervisor *s, struct session *session,
 void image_life_lost(struct session *session, int64_t now);
 
 /* Buries a dying image once its cause of death is known, or has not come in
-   time; goes on when a copy that the session waits for is awake, or did not
-   wake in time. */
+   time, and no more is to be closed than may be; goes on when a copy that the
+   session waits for is awake, or did not wake in time. */
 void image_life_tend(struct supervisor *s, struct session *session,
                      int64_t now);
 

@@ -29,7 +29,7 @@ static enum awaited look(const struct supervisor *s,
 
     *token = image->serial;
     if (image->dying)
-        return AWAITED_NOTHING;
+        return call && closing_is_full() ? AWAITED_ROOM : AWAITED_NOTHING;
     if (image->socket < 0)
         return call && zygote_is_ready(&s->zygote) ? AWAITED_ROOM
                                                    : AWAITED_NOTHING;
@@ -63,7 +63,7 @@ static pid_t find_process(const struct supervisor *s,
         return session->image.keeper_pid;
     case AWAITED_OPENING:
         return s->zygote.pid;
-    case AWAITED_ROOM: // each turn tries to open an image
+    case AWAITED_ROOM: // each turn tries to open an image, or to bury one
     case AWAITED_NOTHING:
         break;
     }
@@ -82,8 +82,14 @@ static void refuse(struct session *session)
         "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nNo Lisp image is started now: the "
         "server is still closing descriptors that evaluated code has sent it. "
         "Call again later.";
+    static const char died[] =
+        "[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image has ended during this "
+        "evaluation. The next one is started when the server has closed the "
+        "descriptors that evaluated code has sent it: call again later.";
     struct str text = closing_is_full() ? STR(closing) : STR(no_room);
 
+    if (session->calls.first->sent)
+        reply_text(session_take_first(session), true, STR(died));
     while (session->calls.first)
         reply_text(session_take_first(session), true, text);
 }

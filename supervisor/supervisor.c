@@ -14,6 +14,7 @@
 #include "image/linux.h"
 #include "supervisor/adopted.h"
 #include "supervisor/begin.h"
+#include "supervisor/closing.h"
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
@@ -136,8 +137,8 @@ static void take_control(struct supervisor *s,
             (void)state_use_session(s, STR(STATE_MAIN), &text);
         buf_release(&text);
         for (session = s->sessions; session; session = session->next)
-            if (session->image.socket < 0)
-                image_life_open(s, session);
+            if (session->image.socket < 0 && !closing_is_full())
+                image_life_open(s, session); // else its next call does
         break;
     case CONTROL_OPENED:
         session = find_serial(s, message->serial);

@@ -34,8 +34,9 @@
    expect, and few enough to be closed one by one. */
 #define LIMIT_DESCRIPTORS 4096
 
-/* Descriptors that images have sent unasked and that wait to be closed, while
-   no session gets a new image: one can send 253. */
+/* Descriptors that wait to be closed: those that images have sent unasked, and
+   sockets of images and copies. While more wait, no session that has lost its
+   image gets another, which could send 253 more. */
 #define LIMIT_CLOSING 256
 
 /* Starts of the zygote that may fail in a row before calls are refused, and

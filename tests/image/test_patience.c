@@ -276,12 +276,21 @@ static void patience_refuses_while_closing(void **state)
     }
     assert_true(closing_is_full());
     host_expect(5, "*x*", "=> 2"); // it is not concerned
-    host_call_in("new", 6, "(+ 1 2)");
-    assert_int_equal(kill(find("main")->image.pid, SIGKILL), 0);
+    host_call(6, "(loop)");
     host_call(7, "(+ 3 4)");
+    for (int tries = 0; find("main")->calls.sent == 0; tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
+        host_turn(5);
+    }
+    assert_int_equal(kill(find("main")->image.pid, SIGKILL), 0);
     host_wait(6);
-    host_expect_part("server is still closing descriptors");
+    host_expect_part("ECL-MCP:IMAGE-DIED");
     host_wait(7);
+    host_expect_part("server is still closing descriptors");
+    assert_true(find("main")->image.dying); // nor has its checkpoint woken
+    host_call_in("new", 11, "(+ 1 2)");
+    host_wait(11);
+    host_expect_part("server is still closing descriptors");
     host_call_in("other", 8, "(+ 1 3)");
     host_wait(8);
     assert_string_equal(host_answer.p, "=> 4");
