@@ -375,9 +375,10 @@ that."
 (defun compile-in-copy (text package c-compiler)
   "Returns what COMPILE-TEXT returns for TEXT in a copy of the process, with
 PACKAGE, a name or NIL, as the current one. C-COMPILER is true if there is one."
-  (let ((directory (or (make-temporary-directory (temporary-name))
-                       (error 'copy-failed
-                              :problem "has no directory for temporary files"))))
+  (let* ((directory (or (make-temporary-directory (temporary-name))
+                        (error 'copy-failed
+                               :problem "has no directory for temporary files")))
+         (*copy-folder* directory))
     (unwind-protect
          (call-in-copy
           (lambda ()

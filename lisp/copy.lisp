@@ -29,6 +29,16 @@ process, with status 0 if FUNCTION has returned."
 (defvar *copy-process* nil
   "While a copy of this process runs, its process id.")
 
+(defvar *copy-folder* nil
+  "The folder that goes with that copy, or NIL.")
+
+(defun abandon-copy ()
+  "Ends the copy that runs, and deletes its folder: no cleanup form will do it."
+  (when *copy-process*
+    (kill-child *copy-process*))
+  (when *copy-folder*
+    (ignore-errors (delete-directory-and-files *copy-folder*))))
+
 (defun read-from-copy (writer reader)
   "Calls WRITER in a copy of this process, with a stream to write to, and
 meanwhile READER in this process, with the stream to read that from and its
@@ -113,7 +123,8 @@ system can do that."
 (defun call-looking (function)
   "Returns what FUNCTION returns in a copy of this process that can change nothing
 outside itself: an object that can be printed and read back."
-  (let ((folder (make-temporary-directory (temporary-name))))
+  (let* ((folder (make-temporary-directory (temporary-name)))
+         (*copy-folder* folder))
     (unwind-protect (call-in-copy (lambda ()
                                     (confine-to (or folder ""))
                                     (funcall function)))

@@ -236,6 +236,7 @@ forms."
              (2 (end-evaluation (interruption)))
              (t ;; no cleanup form will do this
               (abandon-scout)
+              (abandon-copy)
               (abandon-locks)
               (throw-past-cleanups evaluation)))))))
 

@@ -44,3 +44,30 @@
               (lambda (stream descriptor)
                 (declare (ignore descriptor))
                 (list (read-line stream) (read-line stream nil)))))))
+
+(session-test third-interrupt-ends-the-copy
+  (let* ((evaluation (ecl-mcp::make-evaluation))
+         (before ecl-mcp::*evaluation*)
+         (pid nil)
+         (folder nil))
+    (setf (ecl-mcp::evaluation-open evaluation) t
+          (ecl-mcp::evaluation-interrupts evaluation) 2)
+    (catch evaluation
+      (let* ((name (ecl-mcp::make-temporary-directory (ecl-mcp::temporary-name)))
+             (ecl-mcp::*copy-folder* name))
+        (setf folder name)
+        (ecl-mcp::read-from-copy
+         (lambda (stream)
+           (declare (ignore stream))
+           (loop))
+         (lambda (stream descriptor)
+           (declare (ignore stream descriptor))
+           (setf pid ecl-mcp::*copy-process*
+                 ecl-mcp::*evaluation* evaluation)
+           (ecl-mcp::handle-interrupt)))))
+    (setf ecl-mcp::*evaluation* before)
+    (is (integerp pid))
+    (is (not (probe-file (format nil "/proc/~d/stat" pid))))
+    (is (stringp folder))
+    (is (not (probe-file folder)))
+    (is (null ecl-mcp::*copy-process*))))
