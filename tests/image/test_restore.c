@@ -114,22 +114,26 @@ static void restore_takes_the_first_copy_before_a_call(void **state)
     host_expect(3, "*x*", "=> 7");
 }
 
-/* The newest checkpoint is killed, too: an older one replaces the image. */
 /* The keeper and the image speak over two sockets, and their first words can be
    read in any order: the image is asked for a copy when its keeper is known, by
    which the copy is seen to be one. */
 static void restore_asks_a_known_image(void **state)
 {
     struct buf frame;
+    int tries = 0;
 
     (void)state;
-    while (!zygote_is_ready(&host->zygote))
+    for (; !zygote_is_ready(&host->zygote); tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
+    }
     assert_int_equal(kill(host->zygote.pid, SIGSTOP), 0);
     host_begin(&frame, "main", 1, "checkpoint-session", 0);
     host_send(&frame);
-    while (!host->sessions || host->sessions->image.socket < 0)
+    for (; !host->sessions || host->sessions->image.socket < 0; tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
+    }
     host_turn(0); // sends what there is
     assert_false(linux_has_unread(host->sessions->image.socket));
     assert_int_equal(kill(host->zygote.pid, SIGCONT), 0);
@@ -137,6 +141,7 @@ static void restore_asks_a_known_image(void **state)
     host_expect_success();
 }
 
+/* The newest checkpoint is killed, too: an older one replaces the image. */
 static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
