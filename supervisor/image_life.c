@@ -94,7 +94,7 @@ void image_life_open(struct supervisor *s, struct session *session)
 
 bool image_life_must_wait(const struct session *session)
 {
-    return session->bereft && session->calls.sent == 0 && closing_is_full();
+    return session->replaced && session->calls.sent == 0 && closing_is_full();
 }
 
 void image_life_lost(struct session *session, int64_t now)
@@ -104,7 +104,7 @@ void image_life_lost(struct session *session, int64_t now)
     if (image->dying || image->socket < 0)
         return;
     image->dying = true;
-    session->bereft = true;
+    session->replaced = true;
     image->death.bury_at =
         image->death.exited || image->keeper < 0 ? now : now + CAUSE_MS;
     image_process_kill(image);
@@ -133,7 +133,7 @@ static bool may_send(const struct supervisor *s, struct session *session)
 {
     if (zygote_is_covering(&s->zygote) || image_life_must_wait(session))
         return false;
-    session->bereft = false;
+    session->replaced = false;
     if (session->uncovered == s->zygote.uncovered)
         return true;
     if (!session->calls.first || session->calls.sent > 0)

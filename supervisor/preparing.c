@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "base/limits.h"
-#include "supervisor/closing.h"
 #include "supervisor/restore.h"
 #include "supervisor/state.h"
 
@@ -62,26 +61,12 @@ int64_t preparing_deadline(const struct session *session)
     return is_wanted(session) ? session->keeping.preparing.at : -1;
 }
 
-/* Whether a socket may be that of an outcome, the rest of which is coming. */
-static bool awaits_outcome(const struct session *session)
-{
-    const struct call *call = session->calls.first;
-
-    while (call && call->replied)
-        call = call->next;
-    return call && call->sent && call->adopts;
-}
-
 void preparing_take(const struct supervisor *s, struct session *session,
                     int64_t now)
 {
     struct keeping *keeping = &session->keeping;
     bool loaded = keeping->copy.pid > 0;
 
-    if (keeping->copy.socket >= 0 && !awaits_outcome(session)) {
-        closing_socket(keeping->copy.socket); // nothing was asked for
-        keeping->copy.socket = -1;
-    }
     keeping->copy.arrived = false;
     keeping->number = 0;
     keeping->preparing.asked = false;

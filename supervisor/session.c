@@ -402,7 +402,8 @@ static enum status take_kept(struct session *session, struct str body)
     bool has = image_process_has_descriptor(&session->image, body);
     int64_t pid;
 
-    if (wire_take_int(&body, &pid) != ST_OK)
+    if (wire_take_int(&body, &pid) != ST_OK ||
+        (has && session->keeping.preparing.asked))
         return ST_INVALID;
     if (has) {
         session->keeping.copy.socket = session->image.came;

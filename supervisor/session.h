@@ -44,8 +44,8 @@ struct session {
     struct session *next;
     struct session *next_named; /* with the same hash of the name */
     char name[LIMIT_SESSION_NAME + 1];
-    bool closed; /* forgotten as soon as it has no calls */
-    bool bereft; /* it lost an image, and may have to wait for that */
+    bool closed;   /* forgotten as soon as it has no calls */
+    bool replaced; /* it lost an image, and may have to wait for that */
     struct call_queue calls;
     struct image_process image;
     struct capture earlier; /* output that came while no call was running */

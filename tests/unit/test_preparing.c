@@ -172,30 +172,6 @@ static void preparing_lets_calls_go_first(void **state)
     assert_true(is_asked(session, 4000));
 }
 
-/* A socket that came along is closed, unless it is that of an outcome which
-   follows. */
-static void preparing_leaves_an_outcome(void **state)
-{
-    struct session *session = &sessions[0];
-    struct call *call;
-
-    (void)state;
-    answer(session, true, 1000);
-    assert_true(is_asked(session, 2000));
-    session->keeping.copy.socket = open("/dev/null", O_RDWR | O_CLOEXEC);
-    take(session, true, 2100);
-    assert_int_equal(session->keeping.copy.socket, -1);
-    answer(&sessions[1], true, 1000);
-    assert_true(is_asked(&sessions[1], 3000));
-    call = call_new(1, 0, STR("evaluate"), STR(""));
-    assert_memory(call != NULL);
-    call->adopts = call->sent = true;
-    call_queue_add(&sessions[1].calls, call);
-    sessions[1].keeping.copy.socket = open("/dev/null", O_RDWR | O_CLOEXEC);
-    take(&sessions[1], true, 3100);
-    assert_true(sessions[1].keeping.copy.socket >= 0);
-}
-
 /* Death ends it in this session, restored or not; otherwise a restored image is
    asked anew. */
 static void preparing_is_not_tried_after_a_death(void **state)
@@ -241,7 +217,6 @@ int main(void)
         TEST(preparing_renews_the_copy),
         TEST(preparing_spares_many_sessions),
         TEST(preparing_lets_calls_go_first),
-        TEST(preparing_leaves_an_outcome),
         TEST(preparing_is_not_tried_after_a_death),
         TEST(preparing_ends_with_the_server),
     };

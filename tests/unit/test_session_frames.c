@@ -353,6 +353,23 @@ static void session_refuses_descriptors_it_does_not_expect(void **state)
     }
 }
 
+/* The answer to a PREPARE brings nothing. */
+static void session_refuses_a_descriptor_of_a_load(void **state)
+{
+    char bytes[NUMBERS_BYTES];
+    int far;
+
+    (void)state;
+    make_numbers(bytes, WIRE_KEPT, 7, 1);
+    session.keeping.number = 7;
+    session.keeping.preparing.asked = true;
+    far = send_stream(bytes, SIZE(1));
+    assert_status(session_read(&session), ST_INVALID);
+    (void)image_tear_down(state);
+    expect_closed(far);
+    assert_int_equal(image_set_up(state), 0);
+}
+
 /* What is no frame yet: the second one is too many. */
 static void session_refuses_one_descriptor_after_the_other(void **state)
 {
@@ -426,6 +443,7 @@ int main(void)
         TEST(session_takes_descriptors_it_expects),
         TEST(session_gives_a_descriptor_to_its_frame),
         TEST(session_refuses_descriptors_it_does_not_expect),
+        TEST(session_refuses_a_descriptor_of_a_load),
         TEST(session_refuses_one_descriptor_after_the_other),
         TEST(session_refuses_two_descriptors),
         TEST(session_never_waits),
