@@ -118,9 +118,10 @@ async function timed(player, step) {
         throw new Error(`answered after ${took.toFixed(1)} s`);
 }
 
-// Why an error has no copy: the image died, the code or ECL threw the stack
-// away, or it was read; else the answer says it.
-const NOT_FROZEN = new RegExp('ECL-MCP:IMAGE-DIED|through a non-local exit|' +
+// Why an error has no copy: the image died, perhaps before the code ran, the code
+// or ECL threw the stack away, or it was read; else the answer says it.
+const NOT_FROZEN = new RegExp('ECL-MCP:(IMAGE-DIED|NOT-EVALUATED)|' +
+    'through a non-local exit|' +
     '^; Not frozen: |^\\d+: \\(READ\\)$|^Line \\d+, column \\d+: ', 'm');
 
 // Code that has replaced what every printer calls can only be stopped, code
