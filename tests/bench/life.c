@@ -89,7 +89,7 @@ static double checkpoint(struct peer *peer)
 
 static void pause_ms(long ms)
 {
-    struct timespec left = {0, ms * 1000000};
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
 
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         continue;
