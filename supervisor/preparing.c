@@ -10,6 +10,11 @@
 #include "supervisor/restore.h"
 #include "supervisor/state.h"
 
+/* Milliseconds until a session looks again whether another one is at it: what
+   one takes that has nothing to load. Hundreds are soon done then, and are not
+   looked at in each turn of the loop for long. */
+#define BUSY_MS 10
+
 /* Whether SESSION is to be prepared as soon as it has been idle long enough. */
 static bool is_wanted(const struct session *session)
 {
@@ -47,7 +52,7 @@ void preparing_tend(struct supervisor *s, struct session *session, int64_t now)
     if (!is_wanted(session) || now < preparing->at)
         return;
     if (is_busy(s)) {
-        preparing->at = now + LIMIT_PREPARE_MS;
+        preparing->at = now + BUSY_MS;
     } else if (s->ending.wanted || count_others(s, session) >= LIMIT_PREPARED) {
         preparing->done = true;
     } else {

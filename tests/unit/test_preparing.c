@@ -143,7 +143,7 @@ static void preparing_spares_many_sessions(void **state)
         answer(&sessions[i], true, 1000);
     assert_true(is_asked(&sessions[0], 2000));
     assert_false(is_asked(&sessions[1], 2000));
-    assert_true(preparing_deadline(&sessions[1]) == 2000 + LIMIT_PREPARE_MS);
+    assert_true(preparing_deadline(&sessions[1]) == 2010); // soon again
     take(&sessions[0], false, 2100); // this one does not count
     for (size_t i = 1; i <= LIMIT_PREPARED; i++) {
         assert_true(is_asked(&sessions[i], 3000));
