@@ -514,7 +514,8 @@ interrupts it any longer."
              (with-frozen-line (error-text class *stopped-report* nil nil)
                evaluation))
             (condition
-             (error-text class *stopped-again* nil nil))
+             (with-frozen-line (error-text class *stopped-again* nil nil)
+               evaluation))
             ((stack-overflowed-p)
              (error-text "EXT:STACK-OVERFLOW" *no-room* nil nil))
             (t
