@@ -12,12 +12,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "image/homes.h"
 #include "image/linux.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "wire/wire.h"
 
 #define MAX_FDS 2048
+
+/* Variables with folders of the user. */
+static const char *const folders_of_user[] = {
+    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"};
 
 static char *image_path;
 
@@ -360,7 +365,9 @@ void host_use(int argc, char **argv)
         exit(2);
     }
     (void)setenv("HOME", "/nonexistent", 1);
-    (void)unsetenv("XDG_CACHE_HOME");
+    homes_set_user(""); // what changes in it or beside it would change rules
+    for (size_t i = 0; i < COUNT(folders_of_user); i++)
+        (void)unsetenv(folders_of_user[i]);
     (void)unsetenv("TMPDIR");
     (void)signal(SIGPIPE, SIG_IGN);
 }
