@@ -544,11 +544,11 @@ Whatever is wrong with it, functions stay interpreted."
       (end-job))))
 
 (defun make-native-now ()
-  "Makes native what waits, at once."
+  "Makes native what waits, at once. The caller waits for it, so it is urgent."
   (loop while (prepare-job)
         do (multiple-value-bind (pid descriptor) (fork-process)
              (cond ((minusp pid) (end-job))
-                   ((zerop pid) (run-job descriptor))
+                   ((zerop pid) (run-job descriptor t))
                    (t
                     (let ((ended nil))
                       (unwind-protect
