@@ -90,9 +90,11 @@ unless VISIT is NIL. Returns the names of the files."
 
 (defun workspace-definition-files ()
   "Returns the definition files of the workspace, the nearest to its root first,
-those that were fetched last."
+those that were fetched last. ECL can open none where the name of the workspace is a
+pattern to it, as with a *."
   (let* ((fetched '())
-         (files (search-folders (list (native-namestring *workspace*))
+         (root (native-namestring *workspace*))
+         (files (search-folders (and root (list root))
                                 (lambda (folder) (push folder fetched))))
          (all (append files (search-folders (reverse fetched) nil))))
     (mapcar (lambda (name) (pathname (lisp-name name)))

@@ -172,9 +172,14 @@ error."
                          (make-pathname :name nil :type nil :version nil
                                         :defaults pathname))))
            (reason (and folder (open-failure file folder))))
-      (and reason
-           (format nil "Cannot open ~s: ~a." (shown-name (lisp-name file))
-                   reason)))))
+      (cond (reason
+             (format nil "Cannot open ~s: ~a." (shown-name (lisp-name file))
+                     reason))
+            ((and pathname (null file) (wild-pathname-p pathname))
+             (format nil "Cannot open ~s: * ? and \\ in its name are a pattern to ~
+                          ECL~:[~;, and the name of the workspace has one~]."
+                     (shown-name (namestring pathname))
+                     (and *workspace* (wild-pathname-p *workspace*))))))))
 
 (defun file-stream-text (condition)
   "Returns the message of one of ECL's own errors of reading or writing a file, or
