@@ -312,6 +312,16 @@ current one. Stops before the C compiler if there is none."
       (compile-file file :output-file (make-pathname :type "fas" :defaults file)
                          :verbose nil :print nil))))
 
+(defun compile-all-forms (compilation file)
+  "Compiles the forms of COMPILATION, with an own pass for what follows a change
+of the package. Returns true when the compiler cannot read FILE."
+  (loop until (compilation-done compilation)
+        do (let ((forms (compilation-forms compilation)))
+             (compile-forms-file file (compilation-package compilation))
+             (when (and (eq forms (compilation-forms compilation))
+                        (not (compilation-done compilation)))
+               (return t)))))
+
 (defun retry-compilation (compilation file package)
   "Compiles those forms of COMPILATION again in which no error was found, with
 PACKAGE as the current one: an error in another form has ended the work on all
@@ -337,6 +347,12 @@ of them. Discards what they write, which was written before."
            :latin-1)
     (error 'temporary-file-failed :file file)))
 
+(defparameter *no-compilation*
+  (format nil "has a compiler that can read no file. ECL cannot compile where the ~
+               name of the workspace has a * ? or \\: rename the folder, or ~
+               start elsewhere")
+  "What COPY-FAILED says where the compiler ends before the first form.")
+
 (defun compile-text (text directory)
   "Compiles the forms of TEXT with the help of files in DIRECTORY. Returns the
 number of forms, the lines about errors, and the lines about warnings."
@@ -350,12 +366,14 @@ number of forms, the lines about errors, and the lines about warnings."
     (setf *compilation* compilation
           (compilation-package compilation) *package*)
     (write-form-file file text)
-    (handler-bind ((condition #'note-finding))
-      (catch 'compilation
-        (loop until (compilation-done compilation)
-              do (compile-forms-file file (compilation-package compilation))))
-      (when (compilation-failed compilation)
-        (retry-compilation compilation file *package*)))
+    (let ((unread nil))
+      (handler-bind ((condition #'note-finding))
+        (catch 'compilation
+          (setf unread (compile-all-forms compilation file)))
+        (when (compilation-failed compilation)
+          (retry-compilation compilation file *package*)))
+      (when unread
+        (error 'copy-failed :problem *no-compilation*)))
     (list (length (compilation-forms compilation))
           (reverse (compilation-errors compilation))
           (append (reverse (compilation-warnings compilation))

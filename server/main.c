@@ -117,9 +117,17 @@ static int serve(const struct options *options, struct host *host)
                                  .more_resources = extras.resources};
 
     const char *root = options->workspace ? options->workspace : ".";
-    if (host_open_workspace(host, root, options->secrets) != ST_OK)
+    if (host_open_workspace(host, root, options->secrets) != ST_OK) {
+        if (errno == ENOENT && !options->attach) { // no Lisp can start in it
+            (void)fputs("ecl-mcp: the current directory has been removed. "
+                        "Start ecl-mcp in another one, or give --workspace "
+                        "DIR.\n",
+                        stderr);
+            return 2;
+        }
         log_line(&host->log, LOG_WARN, "files: no workspace: %s",
                  strerror(errno));
+    }
     if (options->attach && (options->workspace || options->secrets[0]))
         log_line(&host->log, LOG_WARN,
                  "attach: --workspace and --secret apply to the file tools of "
