@@ -209,17 +209,29 @@ NIL when CONDITION is another error. ECL 21.2.1 does not say which file."
            (stringp (first arguments))
            (first arguments)))))
 
+(defun lisp-of-package (name)
+  "Returns the name of the other Lisp that has the package NAME, or NIL."
+  (cond ((eql 3 (mismatch "SB-" name :test #'char-equal)) "SBCL")
+        ((string-equal "CCL" name) "Clozure CL")
+        ((string-equal "EXCL" name) "Allegro CL")
+        ((string-equal "LISPWORKS" name) "LispWorks")
+        (t nil)))
+
 (defun missing-package-text (condition)
   "Returns the message about the package that CONDITION misses, or NIL."
-  (let ((name (missing-package condition)))
+  (let* ((name (missing-package condition))
+         (lisp (and name (lisp-of-package name))))
     (when name
-      (format nil "There is no package with the name ~a. ~
-                   ~:[If it belongs to a library, load that first: load-system ~
-                   ~a~;load-system loads libraries, also those of Quicklisp~]."
-              name
-              (member name '("QL" "QUICKLISP" "QUICKLISP-CLIENT" "OCICL")
-                      :test #'string-equal)
-              (string-downcase name)))))
+      (format nil "There is no package with the name ~a. ~a." name
+              (cond (lisp
+                     (format nil "It belongs to ~a, and this is ECL: see the ~
+                                  packages EXT, MP, SI and GRAY" lisp))
+                    ((member name '("QL" "QUICKLISP" "QUICKLISP-CLIENT" "OCICL")
+                             :test #'string-equal)
+                     "load-system loads libraries, also those of Quicklisp")
+                    (t
+                     (format nil "If it belongs to a library, load that first: ~
+                                  load-system ~a" (string-downcase name))))))))
 
 (defun missing-cell-text (condition)
   "Returns the message of CONDITION, about a function or variable that does not

@@ -367,4 +367,6 @@ Condition BELOW was signalled.…  CODE = 7…"))
 (session-test missing-packages
   (failures-of
     ("(list (nosuchlib:iota 3))" "[ERROR] …There is no package with the name NOSUCHLIB. If it belongs to a library, load that first: load-system nosuchlib.…")
+    ("(sb-ext:gc)" "[ERROR] …There is no package with the name SB-EXT. It belongs to SBCL, and this is ECL: see the packages EXT, MP, SI and GRAY.…")
+    ("(ccl:gc)" "[ERROR] …There is no package with the name CCL. It belongs to Clozure CL, and this is ECL…")
     ("(ql:quickload :x)" "[ERROR] …There is no package with the name QL. load-system loads libraries, also those of Quicklisp.…")))
