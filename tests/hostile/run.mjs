@@ -42,6 +42,7 @@ const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
 // Ends the headings of groups that leave nothing to repair: there the check
 // follows each evaluation, otherwise the group.
 const EACH = '(each)';
+const DEFAULT = 30; // seconds, the server's limit of an evaluation
 const LATE = 15; // seconds after its limit in which a stopped evaluation is answered
 
 const { values: options, positionals } = parseArgs({
@@ -110,12 +111,13 @@ async function play(player, source) {
 async function timed(player, step) {
     const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
     const start = performance.now();
-    const seconds = limit ? Number(limit[1]) : 30; // the default of the server
+    const seconds = limit ? Number(limit[1]) : DEFAULT;
     player.seconds = seconds + LATE;
     await player.step(step);
     const took = (performance.now() - start) / 1000;
     if (took > seconds + LATE)
         throw new Error(`answered after ${took.toFixed(1)} s`);
+    player.seconds = DEFAULT + LATE; // what follows has not the limit of STEP
 }
 
 // Why an error has no copy: the image died, perhaps before the code ran, the code
