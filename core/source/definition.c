@@ -95,13 +95,15 @@ static void consider(struct walk *walk, const struct form *form)
     bool line = query->line == 0 || query->line == form->place.line;
     bool method = query_is_method(form->kind);
     bool rest = name && query_same_rest(form->rest, query->rest, method);
+    bool wanted = query->kind.n > 0 && kind;
     if (kind && rest && line)
         keep(&walk->found, form);
     else if (query->kind.n == 0 && rest && line)
         keep(&walk->other, form);
     else if (name)
         keep(&walk->same_name, form);
-    else if (kind || defines) {
+    else if (wanted ||
+             (defines && !datum_same_symbol(form->kind, STR("in-package")))) {
         keep(&walk->unlike, form);
         compare(walk, form);
     }

@@ -179,7 +179,12 @@ static void definition_lists_those_that_exist(void **state)
     assert_text(
         refusal("(in-package :x)\n(f y)\n(defvar *v*)", "", "c", ST_MISSING),
         "There is no definition c. The file has:"
-        "\n  line 1: in-package :x\n  line 3: defvar *v*");
+        "\n  line 3: defvar *v*");
+    assert_text(refusal("(cl:in-package :x)\n(f y)", "", "c", ST_MISSING),
+                "There is no definition c. The file has no definitions.");
+    assert_text(refusal("(in-package :x)", "in-package", "c", ST_MISSING),
+                "There is no definition (in-package c …). The file has:"
+                "\n  line 1: in-package :x");
     assert_text(refusal("(defun square (x))\n(defmacro squire (x))\n(f sqar)",
                         "defun", "sqare", ST_MISSING),
                 "There is no definition (defun sqare …). The nearest is defun "
