@@ -324,7 +324,8 @@ have checked nothing or not run."
         for outcome across (test-run-outcomes run)
         do (when outcome
              (let ((label (test-case-label test)))
-               (setf *failed-tests*
+               (setf *tests-ran* t
+                     *failed-tests*
                      (remove label *failed-tests* :test #'string=))
                (when (plusp (getf outcome :failed))
                  (push label *failed-tests*))))))

@@ -11,6 +11,9 @@
 (defvar *failed-tests* '()
   "The labels of the tests that failed when they ran last.")
 
+(defvar *tests-ran* nil
+  "True when a test has run.")
+
 ;;; TEST-OP of ASDF
 
 (defvar *asking-system* nil
@@ -392,7 +395,8 @@ another one runs is chosen only by its name."
   "Signals that none of TESTS, those of WHERE, was chosen by NAME and FAILED."
   (error 'no-tests
          :problem
-         (cond (failed "No test failed the last time that it ran.")
+         (cond ((and failed (not *tests-ran*)) "No test has run yet.")
+               (failed "No test failed the last time that it ran.")
                ((and name tests)
                 (format nil "No test is named ~a~@[ in ~a~]. Tests: ~{~a~^, ~}~
                              ~:[~;, …~]."
