@@ -128,10 +128,11 @@ const NOT_FROZEN = new RegExp('ECL-MCP:(IMAGE-DIED|NOT-EVALUATED)|' +
 
 // Code that has replaced what every printer calls can only be stopped, code
 // that harms its process may end the copy as well, and threads that fill the
-// memory leave the image no time for anything.
+// memory leave the image no time for anything, perhaps not even to begin.
 const DESCRIBED = new RegExp('^Exact class: |is no longer frozen: its process |' +
     '^\\[ERROR\\] ECL-MCP:TIME-LIMIT-EXCEEDED$|' +
-    '^The Lisp image did not stop when its time limit of 3 s was reached ', 'm');
+    '^The Lisp image did not stop when its time limit of 3 s was reached |' +
+    '^The call did not run: its time limit was reached\\.$', 'm');
 
 // The copy of the session that the error of the last answer has left can be
 // described, whatever the code has done; or the answer says why there is none.
