@@ -313,8 +313,8 @@ current one. Stops before the C compiler if there is none."
                          :verbose nil :print nil))))
 
 (defun compile-all-forms (compilation file)
-  "Compiles the forms of COMPILATION, with an own pass for what follows a change
-of the package. Returns true when the compiler cannot read FILE."
+  "Compiles the forms of COMPILATION; what follows a change of the package has a
+pass of its own. Returns true when the compiler cannot read FILE."
   (loop until (compilation-done compilation)
         do (let ((forms (compilation-forms compilation)))
              (compile-forms-file file (compilation-package compilation))
