@@ -258,18 +258,6 @@
       (ecl-mcp-module-editor core nil))
     (ecl-mcp-module-close core)))
 
-(ert-deftest module-feeds-no-more-than-is-taken ()
-  (let* ((core (test-core))
-         (line "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-         (lines (apply #'concat (make-list 1000 line))))
-    (test-sentence "4194304 bytes from or for the client wait"
-      (dotimes (_ 1000)
-        (ecl-mcp-module-feed core 'client lines)))
-    (should (> (length (ecl-mcp-module-take core 'client)) 4194304))
-    (ecl-mcp-module-feed core 'client line)
-    (should (stringp (ecl-mcp-module-take core 'client)))
-    (ecl-mcp-module-close core)))
-
 ;;; Bytes
 
 (defun test-parse-error-p (bytes)
