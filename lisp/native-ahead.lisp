@@ -428,7 +428,7 @@ static const uint32_t ecl_mcp_requests[] = {
     0x802c542a, // TCGETS2
 };
 
-/* LANDLOCK is its version. */
+/* LANDLOCK is its version, or 0. */
 static int ecl_mcp_filter(int landlock)
 {
 #ifdef ECL_MCP_ARCHITECTURE
@@ -484,7 +484,8 @@ static int ecl_mcp_filter(int landlock)
     }
     steps[n++] = ECL_MCP_ANSWER(SECCOMP_RET_ERRNO | EPERM);
     program = (struct sock_fprog){n, steps};
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 #else
     return 0;
 #endif
@@ -494,10 +495,11 @@ static int ecl_mcp_filter(int landlock)
 (defun confine-process (folder)
   "Lets this process and what it starts change nothing outside of FOLDER, a simple
 base string that may be empty, for ever: no files, no processes, no network. False
-when the system cannot do that."
+when the system cannot do all of that; what it can do it does."
   (ffi:c-inline (folder) (:object) :bool "{
     int landlock = ecl_mcp_landlock((const char *)(#0)->base_string.self);
-    @(return) = landlock > 0 && ecl_mcp_filter(landlock);
+    int filter = ecl_mcp_filter(landlock);
+    @(return) = landlock > 0 && filter;
   }" :one-liner nil))
 
 ;;; What is open
