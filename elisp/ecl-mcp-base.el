@@ -142,16 +142,21 @@ Foreign text then cannot forge a line."
 (defconst ecl-mcp--messages-limit 100000
   "Characters kept in the message buffer; beyond that, half of it is deleted.")
 
+(defun ecl-mcp--messages ()
+  "Return the message buffer, which is made if it does not exist."
+  (with-current-buffer (get-buffer-create ecl-mcp--messages-buffer)
+    (unless (derived-mode-p 'special-mode)
+      (special-mode)
+      (buffer-disable-undo))
+    (current-buffer)))
+
 (defun ecl-mcp--note (level format &rest args)
   "Add a line to the message buffer.
 LEVEL is a symbol: `error', `warn', `info' or `debug'.  The text is made from
 FORMAT and ARGS.  Nothing is displayed, and errors are ignored."
   (condition-case nil
       (let ((text (ecl-mcp--visible (apply #'format format args))))
-        (with-current-buffer (get-buffer-create ecl-mcp--messages-buffer)
-          (unless (derived-mode-p 'special-mode)
-            (special-mode)
-            (buffer-disable-undo))
+        (with-current-buffer (ecl-mcp--messages)
           (let ((inhibit-read-only t)
                 (inhibit-modification-hooks t)
                 (deactivate-mark nil))

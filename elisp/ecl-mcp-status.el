@@ -350,8 +350,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
   "Show the message buffer of ecl-mcp.
 Files and lines in it are buttons, and stops of `next-error'."
   (interactive)
-  (ecl-mcp--note 'info "shown")
-  (with-current-buffer ecl-mcp--messages-buffer
+  (with-current-buffer (ecl-mcp--messages)
     (let ((inhibit-read-only t))
       (ecl-mcp-output--make-buttons (point-min) (point-max))
       (set-buffer-modified-p nil))

@@ -51,6 +51,15 @@
           (should (= 3 (line-number-at-pos)))
           (kill-buffer))))))
 
+(ert-deftest ecl-mcp-status-shows-messages-that-are-not-there-yet ()
+  (when (get-buffer ecl-mcp--messages-buffer)
+    (kill-buffer ecl-mcp--messages-buffer))
+  (save-window-excursion
+    (ecl-mcp-status-messages)
+    (with-current-buffer ecl-mcp--messages-buffer
+      (should (derived-mode-p 'special-mode))
+      (should (equal (buffer-string) "")))))
+
 (ert-deftest ecl-mcp-status-says-whose-request-and-until-when ()
   (test-status-with connection
     (setf (ecl-mcp-connection-workspace connection) "/nowhere/my-project/")
