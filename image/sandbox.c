@@ -273,6 +273,8 @@ bool sandbox_shows_refusal(struct str text)
         STR_INIT("nvalid cross-device link"), // of a file from outside
         STR_INIT("ead-only file system"),     // a cover
         STR_INIT("evice or resource busy"),   // what is covered stays there
+        STR_INIT("nable to create tempor"), // ECL's compiler, without a reason
+        STR_INIT("no directory for temporary files"), // ours, of a copy
     };
 
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)

@@ -420,6 +420,7 @@ static void sandbox_sees_refusals(void **state)
     assert_true(sandbox_shows_refusal(STR("mv: Invalid cross-device link")));
     assert_true(sandbox_shows_refusal(STR("x: Read-only file system")));
     assert_true(sandbox_shows_refusal(STR("mv: Device or resource busy")));
+    assert_true(sandbox_shows_refusal(STR("Unable to create temporay file")));
     assert_false(sandbox_shows_refusal(STR("No such file or directory")));
     assert_false(sandbox_shows_refusal(STR("")));
 }
