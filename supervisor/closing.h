@@ -8,7 +8,8 @@
    One thread closes one descriptor after the other. What waits for it still
    counts against the descriptors of the server: at most 253 for each image that
    is ended because it sent them. So while more than LIMIT_CLOSING wait, no
-   image is opened, and none that died is replaced, by a checkpoint or else.
+   image is opened, none that died is replaced, by a checkpoint or else, and a
+   checkpoint that was restored, or an outcome that was adopted, gets no calls.
    When the pipe to the thread is full or there can be no thread, the caller
    closes. SIGPIPE must be ignored. */
 #ifndef SUPERVISOR_CLOSING_H

@@ -383,11 +383,10 @@ static void wake_or_replace(struct supervisor *s, struct session *session,
         replace(s, session, NULL, now);
 }
 
-/* The image is dead: its answers go out. It stays dying until a copy is awake,
-   or none is left. */
-static void bury(struct supervisor *s, struct session *session, int64_t now)
+/* Sends the answers that the dead image has given. */
+static void answer_last(struct supervisor *s, struct session *session,
+                        int64_t now)
 {
-    struct buf cause = BUF_EMPTY;
     struct call *call;
 
     session_drain_dead(session);
@@ -396,6 +395,22 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
         restore_note_call(session, call, now);
         reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
+}
+
+struct call *image_life_take_running(struct supervisor *s,
+                                     struct session *session, int64_t now)
+{
+    answer_last(s, session, now);
+    return has_begun(session) ? session_take_first(session) : NULL;
+}
+
+/* The image is dead: its answers go out. It stays dying until a copy is awake,
+   or none is left. */
+static void bury(struct supervisor *s, struct session *session, int64_t now)
+{
+    struct buf cause = BUF_EMPTY;
+
+    answer_last(s, session, now);
     describe_cause(session, &cause);
     log_line(&s->config.log, LOG_WARN,
              "image: session %s: process %d: The Lisp image %.*s",

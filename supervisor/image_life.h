@@ -60,6 +60,12 @@ void image_life_lost(struct session *session, int64_t now);
 void image_life_tend(struct supervisor *s, struct session *session,
                      int64_t now);
 
+/* The image of SESSION is dying, and its calls will not go to another one:
+   answers those that it has answered, and takes the one that it was running.
+   NULL: none had begun. */
+struct call *image_life_take_running(struct supervisor *s,
+                                     struct session *session, int64_t now);
+
 /* When image_life_tend must be called again; -1: the image is not dying, and no
    copy is waking. */
 int64_t image_life_deadline(const struct session *session);

@@ -71,7 +71,7 @@ static pid_t find_process(const struct supervisor *s,
 }
 
 /* Answers the calls of SESSION, for which no image can be opened. */
-static void refuse(struct session *session)
+static void refuse(struct supervisor *s, struct session *session, int64_t now)
 {
     static const char no_room[] =
         "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nThe Lisp image cannot be started: "
@@ -87,9 +87,11 @@ static void refuse(struct session *session)
         "evaluation. The next one is started when the server has closed the "
         "descriptors that evaluated code has sent it: call again later.";
     struct str text = closing_is_full() ? STR(closing) : STR(no_room);
+    struct call *running =
+        session->image.dying ? image_life_take_running(s, session, now) : NULL;
 
-    if (session->calls.first->sent)
-        reply_text(session_take_first(session), true, STR(died));
+    if (running)
+        reply_text(running, true, STR(died));
     while (session->calls.first)
         reply_text(session_take_first(session), true, text);
 }
@@ -121,7 +123,7 @@ static void give_up(struct supervisor *s, struct session *session, int64_t now)
         adopted_end(s);
         break;
     case AWAITED_ROOM:
-        refuse(session);
+        refuse(s, session, now);
         session->patience.what = AWAITED_NOTHING; // the next call waits anew
         break;
     case AWAITED_NOTHING:

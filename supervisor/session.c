@@ -71,6 +71,7 @@ void session_disconnect(struct session *session)
 
 void session_drop_image(struct session *session)
 {
+    session->replaced = true;
     image_process_kill(&session->image);
     session_disconnect(session);
 }

@@ -255,19 +255,14 @@ static void patience_refuses_without_room(void **state)
     assert_string_equal(host_answer.p, "=> 3");
 }
 
-/* More waits to be closed than may: LIMIT_CLOSING + 1 behind what takes long.
-   An image that exists continues. A new one, or one for a session that has lost
-   its own, could send more. */
-static void patience_refuses_while_closing(void **state)
+/* Lets more wait to be closed than may: LIMIT_CLOSING + 1 behind what takes
+   long, and which ends when the descriptor that it returns is read and closed.
+ */
+static int fill_closing(void)
 {
-    char block[65536];
     int pair[2];
     int far;
 
-    (void)state;
-    prepare();
-    host_call_in("other", 4, "(+ 1 2)");
-    host_wait(4);
     closing_any(lingering_open(&far, 120));
     for (int i = 0; i < LIMIT_CLOSING; i++) {
         assert_return_code(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
@@ -275,13 +270,44 @@ static void patience_refuses_while_closing(void **state)
         (void)close(pair[1]);
     }
     assert_true(closing_is_full());
-    host_expect(5, "*x*", "=> 2"); // it is not concerned
-    host_call(6, "(loop)");
-    host_call(7, "(+ 3 4)");
-    for (int tries = 0; find("main")->calls.sent == 0; tries++) {
+    return far;
+}
+
+/* All that waits may be closed. */
+static void drain_closing(int far)
+{
+    char block[65536];
+
+    assert_true(closing_is_full()); // it was all the time
+    while (read(far, block, sizeof block) > 0)
+        continue;
+    (void)close(far);
+}
+
+/* Does rounds until the first call of session NAME was sent. */
+static void await_sent(const char *name)
+{
+    for (int tries = 0; find(name)->calls.sent == 0; tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 5);
         host_turn(5);
     }
+}
+
+/* More waits to be closed than may. An image that exists continues. A new one,
+   or one for a session that has lost its own, could send more. */
+static void patience_refuses_while_closing(void **state)
+{
+    int far;
+
+    (void)state;
+    prepare();
+    host_call_in("other", 4, "(+ 1 2)");
+    host_wait(4);
+    far = fill_closing();
+    host_expect(5, "*x*", "=> 2"); // it is not concerned
+    host_call(6, "(loop)");
+    host_call(7, "(+ 3 4)");
+    await_sent("main");
     assert_int_equal(kill(find("main")->image.pid, SIGKILL), 0);
     host_wait(6);
     host_expect_part("ECL-MCP:IMAGE-DIED");
@@ -294,10 +320,7 @@ static void patience_refuses_while_closing(void **state)
     host_call_in("other", 8, "(+ 1 3)");
     host_wait(8);
     assert_string_equal(host_answer.p, "=> 4");
-    assert_true(closing_is_full());
-    while (read(far, block, sizeof block) > 0)
-        continue;
-    (void)close(far);
+    drain_closing(far);
     host_call_in("new", 9, "(+ 1 4)");
     host_wait(9);
     assert_string_equal(host_answer.p, "=> 5");
@@ -305,6 +328,38 @@ static void patience_refuses_while_closing(void **state)
     host_wait(10);
     host_expect_part("continues from the checkpoint");
     host_expect_part("=> 7");
+}
+
+/* Meanwhile a state that was restored gets no calls either, and no call fails
+   as if it had run that the image, which has died, did not read. */
+static void patience_says_what_has_not_run(void **state)
+{
+    struct front *other = host_join(false);
+    struct front *first = host_front;
+    pid_t deaf;
+    int far;
+
+    (void)state;
+    prepare();
+    host_call_in("unread", 4, BE_DEAF);
+    host_wait(4);
+    deaf = find("unread")->image.pid;
+    far = fill_closing();
+    do_operation("main", 5, "restore-session", "here");
+    host_call(6, "*x*");
+    host_as(other);
+    stop(deaf);
+    host_call_in("unread", 7, "(+ 1 2)");
+    await_sent("unread");
+    assert_int_equal(kill(deaf, SIGKILL), 0);
+    host_wait(7);
+    host_expect_part("[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\nNo Lisp image is "
+                     "started now: the server is still closing descriptors");
+    host_as(first);
+    host_wait(6);
+    host_expect_part("server is still closing descriptors");
+    drain_closing(far);
+    host_expect(8, "*x*", "=> 1");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
@@ -321,6 +376,7 @@ int main(int argc, char **argv)
         TEST(patience_replaces_a_keeper),
         TEST(patience_refuses_without_room),
         TEST(patience_refuses_while_closing),
+        TEST(patience_says_what_has_not_run),
     };
 
     host_use(argc, argv);
