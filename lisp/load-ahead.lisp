@@ -95,7 +95,9 @@ Returns T when it was loaded, NIL when there was nothing to do, and else :FAILED
   (unless *thought-ahead*
     (setf *thought-ahead* t)
     (handler-case (and (ahead-useful-p)
-                       (call-ahead #'ensure-asdf))
+                       (call-ahead #'ensure-asdf)
+                       ;; code may have said that it is there
+                       (if (find-package "ASDF") t :failed))
       (storage-condition ()
         (recover-heap)
         :failed)

@@ -78,8 +78,9 @@ void preparing_take(const struct supervisor *s, struct session *session,
     // a call came first, and the image did nothing
     keeping->preparing.done = loaded || !session->calls.first;
     if (keeping->preparing.done)
-        log_line(&s->config.log, LOG_DEBUG, "image: session %s: %s ahead",
-                 session->name, loaded ? "loaded ASDF" : "loaded nothing");
+        log_line(&s->config.log, LOG_DEBUG,
+                 "image: session %s: says that it has%s loaded ASDF ahead",
+                 session->name, loaded ? "" : " not");
     if (!loaded)
         return;
     keeping->preparing.loaded = true;
