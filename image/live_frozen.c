@@ -83,8 +83,25 @@ static cl_object tell_of_thread(cl_object number, cl_object pid,
     ecl_return0(env);
 }
 
-/* FREEZE-PROCESS */
-static cl_object freeze_process(cl_object lock, cl_object tell)
+/* Fills LIST with number, socket and process of ERROR, without allocating. */
+static void note(const struct frozen_error *error, cl_object list)
+{
+    const cl_object fields[] = {
+        ecl_make_fixnum((cl_fixnum)error->number),
+        ecl_make_fixnum(error->socket),
+        ecl_make_fixnum(error->pid),
+    };
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        ECL_RPLACA(list, fields[i]);
+        list = ECL_CONS_CDR(list);
+    }
+}
+
+/* FREEZE-PROCESS: with the lock of the cache, or -1; whether to TELL the
+   supervisor; and NIL or a LIST, which has the copy before an interrupt can
+   come. */
+static cl_object freeze_process(cl_object lock, cl_object tell, cl_object list)
 {
     cl_env_ptr env = ecl_process_env();
     struct frozen_error error = {0, 0, -1};
@@ -95,6 +112,8 @@ static cl_object freeze_process(cl_object lock, cl_object tell)
                        &error);
     if (side == FROZEN_LEFT && live.frozen.link < 0 && tell != ECL_NIL)
         tell_frozen(&error, live.evaluation);
+    if (side != FROZEN_FAILED && list != ECL_NIL)
+        note(&error, list);
     ecl_enable_interrupts_env(env);
     if (side == FROZEN_FAILED)
         ecl_return1(env, ECL_NIL);
@@ -348,7 +367,7 @@ static void define(const char *name, cl_objectfn_fixed function, int arguments)
 
 void live_frozen_prepare(void)
 {
-    define("FREEZE-PROCESS", (cl_objectfn_fixed)freeze_process, 2);
+    define("FREEZE-PROCESS", (cl_objectfn_fixed)freeze_process, 3);
     define("TELL-FROZEN", (cl_objectfn_fixed)tell_of_thread, 3);
     define("EXTEND-STACK", (cl_objectfn_fixed)extend_stack, 0);
     define("READ-REQUEST", (cl_objectfn_fixed)read_request, 0);

@@ -7,7 +7,7 @@
 
 (declaim (ftype function freeze-process extend-stack read-request finish-copy
                 ask-frozen take-answer hang-up end-frozen evaluation-number
-                tell-frozen))
+                tell-frozen handle-interrupt))
 
 (define-record (frozen (:constructor make-frozen
                            (number socket bytes evaluation)))
@@ -85,19 +85,29 @@ session, and stay."
   "Ends all frozen errors."
   (mapc #'drop-frozen *frozen-errors*))
 
-(defun freeze-error (evaluation)
-  "Leaves a copy of this process asleep where EVALUATION has ended. Also returns
-in a copy of it that is asked to go on."
-  (flush-session-output)
-  (multiple-value-bind (side number socket) (freeze-process *cache-lock* t)
-    (unless side
-      (setf (evaluation-frozen evaluation) :failed))
+(defun leave-copy (evaluation)
+  "Leaves a copy of this process asleep where EVALUATION has ended, and lists it.
+Returns :LEFT, or :WORKS in a copy of it that is to work, or NIL if there is none."
+  (multiple-value-bind (side number socket) (freeze-process *cache-lock* t nil)
     (when side
       (keep-frozen (make-frozen number socket (bytes-held)
-                                (evaluation-number)))
-      (setf (evaluation-frozen evaluation) number)
-      (when (eq side :works)
-        (do-what-is-asked evaluation)))))
+                                (evaluation-number))))
+    (setf (evaluation-frozen evaluation) (if side number :failed))
+    side))
+
+(defun freeze-error (evaluation)
+  "Leaves a copy of this process asleep where EVALUATION has ended. Also returns
+in a copy of it that is asked to go on. Interrupts wait until the copy is listed: it
+would stay until the image ends. A copy is not meant by those of the original."
+  (flush-session-output)
+  (let ((interrupted nil)
+        (side nil))
+    (let ((*hold-interrupt* (lambda () (setf interrupted t))))
+      (setf side (leave-copy evaluation)))
+    (cond ((eq side :works)
+           (do-what-is-asked evaluation))
+          (interrupted
+           (handle-interrupt)))))
 
 ;;; Errors of other threads
 
@@ -140,20 +150,23 @@ why there is none; NIL where nobody expects one. Also runs in copies of it."
          (format nil "; Not frozen: ~r errors of threads have been frozen since ~
                       the last answer." +frozen-errors-kept+))
         (t
-         (let ((evaluation (thread-evaluation condition))
-               (of (evaluation-number)))
-           (flush-session-output)
-           (multiple-value-bind (side number socket process)
-               (freeze-process *cache-lock* nil)
-             (when (eq side :works)
-               (become-main-thread)
-               (setf (evaluation-frozen evaluation) number)
-               (do-what-is-asked evaluation))
-             (note-thread-error
-              (and side (list number socket process of line)))
-             (if side
-                 (format nil "; Frozen as error ~d." number)
-                 (no-copy-text)))))))
+         (let ((evaluation nil)
+               (error (list nil nil nil (evaluation-number) line))
+               (side nil))
+           (unwind-protect              ; others may kill the thread
+                (progn
+                  (setf evaluation (thread-evaluation condition))
+                  (flush-session-output)
+                  (setf side (freeze-process *cache-lock* nil error)))
+             (unless (eq side :works)
+               (note-thread-error (and (first error) error))))
+           (when (eq side :works)
+             (become-main-thread)
+             (setf (evaluation-frozen evaluation) (first error))
+             (do-what-is-asked evaluation))
+           (if side
+               (format nil "; Frozen as error ~d." (first error))
+               (no-copy-text))))))
 
 (defun thread-evaluation (condition)
   "Returns an evaluation that CONDITION ends here, in a thread."
