@@ -20,23 +20,78 @@
 /* In the private temporary folder. */
 #define SUBSTITUTE "lisp"
 
-void cache_find(char path[HOMES_PATH], enum cache_reach reach)
+/* The ends of their names. */
+static const char *const ends[] = {
+    [CACHE_CONFINED] = "",
+    [CACHE_UNPROTECTED] = "-no-protect",
+    [CACHE_NETWORK] = "-network",
+    [CACHE_NETWORK_UNPROTECTED] = "-network-no-protect",
+    [CACHE_UNCONFINED] = "-off",
+};
+
+void cache_find_at_home(char path[HOMES_PATH], enum cache_reach reach)
 {
-    static const char *const ends[] = {"", "-network", "-off"};
-    const char *caches = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     char real[HOMES_PATH];
     int n = 0;
 
-    if (caches && caches[0] == '/')
-        n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches, (unsigned)geteuid(),
-                     ends[reach]);
-    else if (home && home[0] == '/' && folders_resolve(home, real))
+    if (home && home[0] == '/' && folders_resolve(home, real))
         n = snprintf(path, HOMES_PATH, "%s/.cache/" PLACE,
                      strcmp(real, "/") == 0 ? "" : real, (unsigned)geteuid(),
                      ends[reach]);
     if (n <= 0 || n >= HOMES_PATH)
         path[0] = '\0';
+}
+
+void cache_find(char path[HOMES_PATH], enum cache_reach reach)
+{
+    const char *caches = getenv("XDG_CACHE_HOME");
+    int n;
+
+    if (!caches || caches[0] != '/') {
+        cache_find_at_home(path, reach);
+        return;
+    }
+    n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches, (unsigned)geteuid(),
+                 ends[reach]);
+    if (n <= 0 || n >= HOMES_PATH)
+        path[0] = '\0';
+}
+
+void cache_cut(char path[HOMES_PATH])
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash)
+        *slash = '\0';
+}
+
+/* Whether the path REAL is FOLDER or lies in it. */
+static bool lies_in(const char *real, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return n > 0 && strncmp(real, folder, n) == 0 &&
+           (real[n] == '/' || real[n] == '\0');
+}
+
+bool cache_leads_into(const char *path, const char *folder)
+{
+    char start[HOMES_PATH];
+    char real[HOMES_PATH];
+    size_t n = strlen(path);
+    bool found = false;
+
+    for (size_t i = 1; i <= n && !found; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(start, path, i);
+        start[i] = '\0';
+        if (!folders_resolve(start, real))
+            break; // what does not exist leads nowhere
+        found = lies_in(real, folder);
+    }
+    return found;
 }
 
 /* Makes the folder PATH, and those on the way to it. */
@@ -80,6 +135,30 @@ void cache_open(char path[HOMES_PATH], bool making)
         path[0] = '\0';
 }
 
+/* Whether PATH leads into ROOT. MAKING: then there is a folder of all caches in
+   ROOT, which can be covered, so that code cannot make one. */
+static bool is_exposed(const char *path, const char *root, bool making)
+{
+    bool exposed = cache_leads_into(path, root);
+    char caches[HOMES_PATH];
+
+    if (!exposed || !making || !folders_lead_straight(path))
+        return exposed;
+    (void)snprintf(caches, sizeof caches, "%s", path);
+    cache_cut(caches);
+    make_folders(caches);
+    return true;
+}
+
+void cache_choose(char path[HOMES_PATH], enum cache_reach reach,
+                  const char *root, bool making)
+{
+    if (is_exposed(path, root, making))
+        cache_find_at_home(path, reach);
+    if (is_exposed(path, root, making))
+        path[0] = '\0';
+}
+
 /* Appends TEXT as Lisp reads a string. */
 static void put_lisp_string(struct buf *out, const char *text)
 {
@@ -114,13 +193,14 @@ void cache_announce(const char *cache, const char *temporary)
     buf_release(&text);
 }
 
-void cache_open_unconfined(void)
+void cache_open_unconfined(const char *root)
 {
     char path[HOMES_PATH];
     char folder[HOMES_PATH + 1];
 
     (void)unsetenv(NAME_CACHE);
     cache_find(path, CACHE_UNCONFINED);
+    cache_choose(path, CACHE_UNCONFINED, root, true);
     cache_open(path, true);
     if (path[0] == '\0')
         return;

@@ -12,6 +12,7 @@
 
 #include "base/glob.h"
 #include "base/limits.h"
+#include "image/cache.h"
 #include "image/covered.h"
 #include "image/entries.h"
 #include "image/folders.h"
@@ -462,6 +463,29 @@ void covers_add_program(const char *workspace, const char *program,
         if (find_beside(folder, of_program[i], real) &&
             strncmp(real, workspace, n) == 0 && real[n] == '/')
             close_path(real + n + 1, covers);
+}
+
+/* Adds the folder of all caches in PATH, which becomes that, if it lies below
+   WORKSPACE. */
+static void add_caches(const char *workspace, char path[SANDBOX_PATH],
+                       struct covers *covers)
+{
+    size_t n = strlen(workspace);
+
+    cache_cut(path);
+    if (strncmp(path, workspace, n) == 0 && path[n] == '/' &&
+        folders_lead_straight(path))
+        close_path(path + n + 1, covers);
+}
+
+void covers_add_caches(const char *workspace, struct covers *covers)
+{
+    char path[SANDBOX_PATH];
+
+    cache_find(path, CACHE_CONFINED);
+    add_caches(workspace, path, covers);
+    cache_find_at_home(path, CACHE_CONFINED);
+    add_caches(workspace, path, covers);
 }
 
 void covers_release(struct covers *covers)

@@ -41,6 +41,10 @@ void covers_list(int workspace, const struct sandbox *sandbox,
 void covers_add_program(const char *workspace, const char *program,
                         struct covers *covers);
 
+/* Adds the folders of all caches of compiled files that lie below WORKSPACE, a
+   path: servers whose code may do more load what is in them. */
+void covers_add_caches(const char *workspace, struct covers *covers);
+
 void covers_release(struct covers *covers);
 
 #endif

@@ -384,6 +384,7 @@ static bool cover_all(struct mounts *mounts, const struct sandbox *sandbox,
 
     covers_list(mounts->workspace, sandbox, covers);
     covers_add_program(mounts->path, PROGRAM, covers);
+    covers_add_caches(mounts->path, covers);
     if (all) {
         add_all(&covers->fixed, &mounts->known);
         add_all(&covers->closed, &mounts->known);

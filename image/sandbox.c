@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "image/cache.h"
@@ -43,6 +44,18 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
+/* Whether the workspace of PLACES is in the folder of all caches. */
+static bool is_in_caches(const struct sandbox_places *places)
+{
+    char caches[SANDBOX_PATH];
+    char real[SANDBOX_PATH];
+
+    cache_find(caches, CACHE_CONFINED);
+    cache_cut(caches);
+    resolve(caches, real);
+    return cache_leads_into(places->writable[SANDBOX_ROOT], real);
+}
+
 /* Notes to which places code may not write, and why. */
 static void refuse(const struct sandbox *sandbox, struct sandbox_places *places)
 {
@@ -52,30 +65,49 @@ static void refuse(const struct sandbox *sandbox, struct sandbox_places *places)
         paths[i] = places->writable[i];
     homes_forbid(places->homes, sandbox->secrets, paths, SANDBOX_N,
                  places->refused);
+    if (!places->refused[SANDBOX_ROOT] && is_in_caches(places))
+        places->refused[SANDBOX_ROOT] = "it is a cache of compiled files";
+}
+
+static enum cache_reach reach_of(const struct sandbox *sandbox)
+{
+    if (sandbox->unprotected)
+        return sandbox->network ? CACHE_NETWORK_UNPROTECTED : CACHE_UNPROTECTED;
+    return sandbox->network ? CACHE_NETWORK : CACHE_CONFINED;
 }
 
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places)
 {
+    char real[SANDBOX_PATH];
+
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
         return;
     homes_find(places->homes);
     places->tickets = getenv("KRB5CCNAME");
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    cache_find(places->writable[SANDBOX_CACHE],
-               sandbox->network ? CACHE_NETWORK : CACHE_CONFINED);
+    cache_find(places->writable[SANDBOX_CACHE], reach_of(sandbox));
     for (size_t i = 0; i < SANDBOX_N; i++)
         places->refused[i] = "it was not looked at yet";
-    if (temporary)
-        sandbox_set_temporary(sandbox, temporary, places);
+    if (!temporary)
+        return;
+    real[0] = '\0';
+    if (temporary[0] == '/')
+        resolve(temporary, real);
+    sandbox_set_temporary(sandbox, real, places);
 }
 
 void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
                            struct sandbox_places *places)
 {
-    if (temporary[0] == '/')
-        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
+    int fd = temporary[0] == '/' ? folders_find(temporary) : -1;
+
+    if (fd >= 0) {
+        (void)snprintf(places->writable[SANDBOX_TEMPORARY], SANDBOX_PATH, "%s",
+                       temporary);
+        (void)close(fd); // was only a name
+    }
     refuse(sandbox, places);
 }
 
@@ -83,11 +115,21 @@ void sandbox_make_cache(const struct sandbox *sandbox,
                         struct sandbox_places *places)
 {
     char *path = places->writable[SANDBOX_CACHE];
+    bool making = sandbox->mode == SANDBOX_WORKSPACE;
 
     if (places->refused[SANDBOX_CACHE])
         path[0] = '\0';
+    cache_choose(path, reach_of(sandbox), sandbox_root(places), making);
+    cache_open(path, making);
+    refuse(sandbox, places); // links may lead elsewhere
+    if (places->refused[SANDBOX_CACHE])
+        path[0] = '\0';
     places->refused[SANDBOX_CACHE] = NULL;
-    cache_open(path, sandbox->mode == SANDBOX_WORKSPACE);
+}
+
+const char *sandbox_root(const struct sandbox_places *places)
+{
+    return places->refused[SANDBOX_ROOT] ? "" : places->writable[SANDBOX_ROOT];
 }
 
 void sandbox_hide_process(const struct sandbox *sandbox)

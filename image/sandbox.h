@@ -65,14 +65,19 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places);
 
 /* Sets the temporary folder of PLACES, which had none, and finds out to which
-   of them code may write. */
+   of them code may write. TEMPORARY is a path without links: one that has come
+   into it meanwhile is that of code, and there is no temporary folder. */
 void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
                            struct sandbox_places *places);
 
 /* Makes the cache of PLACES if it is missing and code may write to it. When it
-   cannot be used, its path becomes "": the temporary folder serves. */
+   cannot be used, or leads into the workspace or to what is secret, another one
+   takes its place, or its path becomes "": the temporary folder serves. */
 void sandbox_make_cache(const struct sandbox *sandbox,
                         struct sandbox_places *places);
+
+/* The workspace of PLACES; "": code may not write to it. */
+const char *sandbox_root(const struct sandbox_places *places);
 
 /* What the mounts of the images keep, in their namespace. */
 enum sandbox_mounts {

@@ -111,6 +111,16 @@ void sandbox_prepare(const struct sandbox *sandbox,
         prepare(&work);
 }
 
+/* Without a sandbox: the cache is out of reach of code that has one. */
+static void open_cache(void)
+{
+    const struct sandbox confined = {.mode = SANDBOX_WORKSPACE};
+    static struct sandbox_places found; // large
+
+    sandbox_find_places(&confined, NULL, "", &found);
+    cache_open_unconfined(sandbox_root(&found));
+}
+
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
                                           struct sandbox_places *places,
                                           struct sandbox_prepared *prepared)
@@ -126,7 +136,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
     if (sandbox->mode == SANDBOX_OFF) {
-        cache_open_unconfined();
+        open_cache();
         return state;
     }
     state.known = state.known && prepared->whole;

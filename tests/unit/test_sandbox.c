@@ -187,6 +187,70 @@ static void sandbox_spares_folders_that_hold_secrets(void **state)
     expect(SANDBOX_TEMPORARY, "user/.local/state/ecl-mcp-0-1/tmp", NULL);
 }
 
+/* The supervisor names a temporary folder without links. If TMPDIR lies in the
+   workspace, code of another server can put one in its way. */
+static void sandbox_takes_no_link_for_the_temporary_folder(void **state)
+{
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    char workspace[100];
+    char path[200];
+
+    (void)state;
+    (void)snprintf(workspace, sizeof workspace, "%s/ws", root);
+    (void)snprintf(path, sizeof path, "%s/tmp/own", workspace);
+    in_root("mkdir -p ws/tmp/own user/bin/own");
+    sandbox_find_places(&sandbox, workspace, NULL, &places);
+    sandbox_set_temporary(&sandbox, path, &places);
+    expect(SANDBOX_TEMPORARY, "ws/tmp/own", NULL);
+    in_root("mv ws/tmp ws/away && ln -s ../user/bin ws/tmp");
+    sandbox_find_places(&sandbox, workspace, NULL, &places);
+    sandbox_set_temporary(&sandbox, path, &places);
+    assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
+}
+
+/* Makes the cache for the workspace FOLDER of the root; its path is CACHE below
+   the root, or "". */
+static void expect_made(const char *folder, const char *cache)
+{
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    char expected[200];
+
+    find(SANDBOX_WORKSPACE, folder);
+    sandbox_make_cache(&sandbox, &places);
+    (void)snprintf(expected, sizeof expected, "%s/%s/ecl-mcp/lisp-%u", root,
+                   cache, (unsigned)geteuid());
+    assert_string_equal(places.writable[SANDBOX_CACHE],
+                        cache[0] != '\0' ? expected : "");
+}
+
+/* Code could put links in the place of a cache in its workspace. */
+static void sandbox_has_no_cache_in_the_workspace(void **state)
+{
+    (void)state;
+    in_root("mkdir -p ws/x away && ln -s ../ws/x away/caches");
+    expect_made("ws", "user/.cache");
+    set_folder("XDG_CACHE_HOME", "caches");
+    expect_made("ws", "caches");
+    set_folder("XDG_CACHE_HOME", "ws/caches");
+    expect_made("ws", "user/.cache");
+    expect_made("user/project", "ws/caches");
+    set_folder("XDG_CACHE_HOME", "away/caches"); // by a link
+    expect_made("ws", "user/.cache");
+    expect_made("user/project", "ws/x");
+    set_folder("XDG_CACHE_HOME", "ws/../caches");
+    expect_made("ws", "user/.cache"); // code could make it a link
+    set_folder("XDG_CACHE_HOME", NULL);
+    expect_made("user/.cache", "");
+    find(SANDBOX_WORKSPACE, "user/.cache/ecl-mcp");
+    expect(SANDBOX_ROOT, "user/.cache/ecl-mcp",
+           "it is a cache of compiled files");
+    // a link of the user's to what is secret
+    in_root("rm -r user/.cache && mkdir user/.config && "
+            "ln -s .config user/.cache");
+    expect_made("user/project", "");
+    expect_made("user", ""); // not writable, and neither is the cache
+}
+
 static void sandbox_follows_links_to_what_it_relies_on(void **state)
 {
     (void)state;
@@ -434,6 +498,8 @@ int main(void)
         TEST(sandbox_takes_no_relative_paths_from_outside),
         TEST(sandbox_spares_the_home_folder),
         TEST(sandbox_spares_folders_that_hold_secrets),
+        TEST(sandbox_takes_no_link_for_the_temporary_folder),
+        TEST(sandbox_has_no_cache_in_the_workspace),
         TEST(sandbox_follows_links_to_what_it_relies_on),
         TEST(sandbox_knows_the_folders_of_xdg),
         TEST(sandbox_knows_both_homes),
