@@ -4,7 +4,7 @@
 // its own: what has run twice has two, and what was answered with its value one.
 import fs from 'node:fs';
 import path from 'node:path';
-import { Peer, kill, poll } from '../support/peer.mjs';
+import { Peer, kill } from '../support/peer.mjs';
 import { Random } from '../soak/random.mjs';
 
 const KILLS = 200;
@@ -116,15 +116,18 @@ class Calls {
     }
 }
 
-// Resolves with the processes of the server beside the front, as soon as there are
-// any: while what makes images starts again, there are none for some time.
+// Resolves with the processes of the server beside the front. When there are none,
+// what makes images starts again; if it was killed while it started, again and
+// again, only for a call that comes some time later.
 async function victims(calls) {
-    const front = calls.peer.front();
+    const look = () =>
+        calls.peer.look().filter(p => p.pid !== calls.peer.front());
+    const others = look();
 
-    return await poll(() => {
-        const others = calls.peer.look().filter(p => p.pid !== front);
-        return others.length || calls.peer.closed ? others : null;
-    }, PATIENCE) ?? [];
+    if (others.length)
+        return others;
+    await calls.settle(CALLS[0]);
+    return look();
 }
 
 // Makes a few calls at once, and kills a process of the server meanwhile. Returns
@@ -142,7 +145,8 @@ async function round(calls, random) {
         continue;
     const others = await victims(calls);
     if (!others.length)
-        return `no process to kill in ${PATIENCE} s`;
+        return calls.peer.closed ? 'the server has ended'
+            : `no process to kill in ${PATIENCE} s`;
     kill(random.of(others).pid, 'KILL');
     const missing = await calls.missing(ids);
     return missing.length ? `no answer to call ${missing.join(', ')}` : '';
