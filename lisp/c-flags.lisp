@@ -24,6 +24,18 @@ of flags for the C compiler, and the header, or NIL when there is none.")
   '("-lecl" "-lgmp" "-lgc" "-lffi" "-lpthread" "-ldl" "-lm" "-latomic_ops")
   "Libraries that ECL links compiled code with, and that the process has.")
 
+(defun trusted-headers-first (arguments)
+  "Returns ARGUMENTS for the C compiler so that a header in the current directory,
+where ECL looks first, does not take the place of one of ECL or the system: all code
+that is compiled there would get it, and so would the precompiled header. Flags of
+the user's come later in ARGUMENTS."
+  (let ((at (position "-I." arguments :test #'equal)))
+    (if at
+        (append (subseq arguments 0 at)
+                '("-idirafter" ".")
+                (nthcdr (1+ at) arguments))
+        arguments)))
+
 (defun quick-flags (flags)
   "Returns the list FLAGS for the C compiler without debugging information and
 with little optimization, which fits code that calls ECL for nearly everything.
@@ -374,10 +386,11 @@ are not in ASCII as two bytes each."
                                      (format nil "#include \"~a." stem))
                        :latin-1))))
 
-(defun call-c-compiler (program arguments call)
-  "Calls CALL, which runs PROGRAM with a list of ARGUMENTS, so that it is done
-soon. If that fails, does what ECL wants, and says what that says."
-  (let* ((end (position "-c" arguments :test #'string=))
+(defun call-c-compiler (program given call)
+  "Calls CALL, which runs PROGRAM with a list of arguments, GIVEN those, so that it is
+done soon. If that fails, does what ECL wants, and says what that says."
+  (let* ((arguments (trusted-headers-first given))
+         (end (position "-c" arguments :test #'string=))
          (source (and end (second (nthcdr end arguments))))
          (flags (and end (quick-flags (subseq arguments 0 end))))
          (header (and end (header-for program flags))))

@@ -368,7 +368,8 @@ ours."
          (code (nth (1+ end) arguments))
          (library (concatenate 'string (subseq code 0 (- (length code) 2))
                                ".so"))
-         (flags (quick-flags (subseq arguments 0 end)))
+         (flags (quick-flags
+                 (trusted-headers-first (subseq arguments 0 end))))
          (precompiled (made-header "gcc" flags)))
     (values (append flags
                     (and precompiled (list "-include" precompiled))
