@@ -229,11 +229,13 @@ static bool hide_path(struct hidden *hidden, const char *path, size_t existing)
     added = hidden_paths_find(&hidden->secrets, path, hash);
     if (!added || added->number == 0)
         return false;
+    (void)note_file(hidden, AT_FDCWD, path); // false: it has said so
     if (folders_lead_straight(path) || !realpath(path, real) ||
         strcmp(real, path) == 0)
         return true;
     add_path(hidden, &hidden->secrets, real);
     note_ways(hidden, real, ALL);
+    (void)note_file(hidden, AT_FDCWD, real);
     return true;
 }
 
@@ -406,23 +408,28 @@ static void hide_patterns(struct hidden *hidden, const struct home *home,
     }
 }
 
-/* Whether the entry I of LISTING, which is at PATH, is a folder. */
-static bool is_folder(const struct listing *listing, size_t i, const char *path)
-{
-    struct stat status;
-
-    if (listing->list[i].type != DT_UNKNOWN)
-        return listing->list[i].type == DT_DIR;
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* Whether code may write to the folder PATH, and so may read all in it. */
 static bool is_writable(const struct sandbox_places *places, const char *path)
 {
-    for (size_t i = 0; i < SANDBOX_N; i++)
-        if (!places->refused[i] && strcmp(places->writable[i], path) == 0)
+    for (size_t i = 0; i < SANDBOX_N; i++) {
+        size_t n = strlen(places->writable[i]);
+
+        if (!places->refused[i] && n > 0 &&
+            strncmp(places->writable[i], path, n) == 0 &&
+            (path[n] == '/' || path[n] == '\0'))
             return true;
+    }
     return false;
+}
+
+/* Hides secrets in those folders that were looked at from FIRST on. */
+static void hide_in_folders(struct hidden *hidden, size_t first,
+                            const char *const *more)
+{
+    size_t names = LIMIT_SECRET_NAMES;
+
+    for (size_t i = first; i < hidden->looked.n; i++)
+        hide_entries(hidden, hidden->looked.list[i].name, NULL, more, &names);
 }
 
 /* Hides secrets directly in HOME, which has the entries of LISTING, and, unless
@@ -434,8 +441,8 @@ static void hide_in_home(struct hidden *hidden, const char *home,
                          const struct sandbox_places *places)
 {
     size_t folders = LIMIT_SECRET_FOLDERS;
-    size_t names = LIMIT_SECRET_NAMES;
     size_t first = hidden->looked.n;
+    size_t inside;
     char path[SANDBOX_PATH];
 
     for (size_t i = 0; i < listing->n; i++) {
@@ -446,7 +453,7 @@ static void hide_in_home(struct hidden *hidden, const char *home,
             hide(hidden, path, ALL);
         if (home[0] == '\0' || name[0] == '.' ||
             listing->list[i].type == DT_REG || !join(path, home, name) ||
-            !is_folder(listing, i, path) || is_writable(places, path))
+            !listing_is_folder(listing, i, path) || is_writable(places, path))
             continue;
         if (folders == 0) {
             hidden->unsought |= SANDBOX_UNSOUGHT_FOLDERS;
@@ -455,9 +462,10 @@ static void hide_in_home(struct hidden *hidden, const char *home,
         folders--;
         add_path(hidden, &hidden->looked, path);
     }
-    for (size_t i = first; i < hidden->looked.n; i++)
-        hide_entries(hidden, hidden->looked.list[i].name, NULL,
-                     sandbox->secrets, &names);
+    inside = hidden->inside.n;
+    hide_in_folders(hidden, first, sandbox->secrets);
+    if (hidden->inside.n > inside) // their other names may have come before
+        hide_in_folders(hidden, first, sandbox->secrets);
 }
 
 static void hide_home(struct hidden *hidden, const struct home *home,
@@ -550,6 +558,9 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
             !find_path(&hidden->looked, hidden->ways.list[i].name))
             take_path(hidden, &hidden->looked, hidden->ways.list[i],
                       hidden->ways.list[i].name);
+    for (size_t i = 0; i < hidden->ways.n; i++)
+        hidden->ways.list[i].secret = hidden_paths_hold(
+            &hidden->secrets, &hidden->ways, hidden->ways.list[i].name);
     hidden->before = NULL;
     hidden->more = NULL;
     return hidden->failed ? ST_NOMEM : ST_OK;

@@ -21,10 +21,11 @@ struct hidden {
                                     a folder with all that is in it */
     size_t system;               /* how many of them are the system's; they
                                     come first */
-    struct hidden_paths inside; /* the files directly in those that are folders,
-                                   without names: they may have others */
-    struct hidden_paths ways;   /* the folders on the way to them, "" included;
-                                   also folders in which secrets may appear */
+    struct hidden_paths inside;  /* those of them, and files directly in those
+                                    that are folders, that have several names;
+                                    without these */
+    struct hidden_paths ways;    /* the folders on the way to them, "" included;
+                                    also folders in which secrets may appear */
     struct hidden_paths looked; /* the folders whose entries were looked at, and
                                    links that lead to none yet; if none has
                                    changed, neither has all this, except
@@ -39,10 +40,11 @@ struct hidden {
 
 /* Finds what must stay hidden: in the homes of PLACES all that patterns name,
    and in the folders directly in a home (at most LIMIT_SECRET_FOLDERS, not
-   those whose names start with a dot) what has the name of a secret, or is the
-   same file as one. BEFORE, unless NULL, is what was found before mounts were
-   laid over it: which files those are cannot be seen since. ST_NOMEM: without
-   memory. Release it in either case. */
+   those whose names start with a dot), and those to which links there lead,
+   what has the name of a secret, or is the same file as one. BEFORE, unless
+   NULL, is what was found before mounts were laid over it: which files those
+   are cannot be seen since. ST_NOMEM: without memory. Release it in either
+   case. */
 enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct sandbox *sandbox,
                                    const struct sandbox_places *places,

@@ -2,6 +2,7 @@
 /* hidden_paths.c: see hidden_paths.h. */
 #include "image/hidden_paths.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,30 @@ bool hidden_paths_have_file(const struct hidden_paths *paths, dev_t device,
         if (paths->list[i].number == number && paths->list[i].device == device)
             return true;
     return false;
+}
+
+bool hidden_paths_hold(const struct hidden_paths *paths,
+                       const struct hidden_paths *ways, const char *name)
+{
+    uint32_t hash = FNV_START;
+    char part[PATH_MAX];
+
+    for (size_t n = 0; n + 1 < sizeof part; n++) {
+        part[n] = '\0';
+        if (name[n] == '/' || name[n] == '\0') {
+            const struct hidden_path *way = hidden_paths_find(ways, part, hash);
+
+            if (hidden_paths_find(paths, part, hash) ||
+                (way &&
+                 hidden_paths_have_file(paths, way->device, way->number)))
+                return true;
+        }
+        if (name[n] == '\0')
+            return false;
+        part[n] = name[n];
+        hash = fnv_add(hash, (unsigned char)name[n]);
+    }
+    return true; // no path is so long
 }
 
 bool hidden_paths_have(const struct hidden_paths *paths, const char *way,

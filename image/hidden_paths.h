@@ -24,6 +24,7 @@ struct hidden_path {
     struct timespec changed; /* its entries, or the folder itself */
     struct listing *listing; /* its entries, owned; NULL: not read */
     bool present;            /* no listing has told that nothing is there */
+    bool secret;             /* of a way: it is in a secret, as all in it is */
 };
 
 struct hidden_paths {
@@ -50,6 +51,11 @@ bool hidden_paths_have_file(const struct hidden_paths *paths, dev_t device,
                             ino_t number);
 bool hidden_paths_have(const struct hidden_paths *paths, const char *way,
                        const char *name, dev_t device, ino_t number);
+
+/* Whether NAME, or a folder on the way to it, is one of PATHS: by its name, or
+   as the file that WAYS have there. */
+bool hidden_paths_hold(const struct hidden_paths *paths,
+                       const struct hidden_paths *ways, const char *name);
 
 /* Releases the listings alone, or all. */
 void hidden_paths_forget(struct hidden_paths *paths);

@@ -180,9 +180,12 @@ static void allow_open(const struct rules *rules, int fd, uint64_t rights)
 static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (size_t i = 0; i < rules->hidden->ways.n; i++)
-        if (rules->hidden->ways.list[i].number != 0) // there was something
-            allow_around(rules, &rules->hidden->ways.list[i]);
+    for (size_t i = 0; i < rules->hidden->ways.n; i++) {
+        const struct hidden_path *way = &rules->hidden->ways.list[i];
+
+        if (way->number != 0 && !way->secret) // there was something
+            allow_around(rules, way);
+    }
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
 }

@@ -3,6 +3,7 @@
 #include "image/listing.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,4 +203,42 @@ void listing_release(struct listing *listing)
     free(listing->list);
     free(listing->names);
     *listing = (struct listing){.read = false};
+}
+
+/* Whether PATH, to which a link in a home leads, is no folder of the user's:
+   the system's certificates can be read, and /tmp changes all the time. */
+static bool is_of_system(const char *path)
+{
+    static const char *const whole[] = {"/", "/tmp", "/var/tmp", NULL};
+    static const char *const below[] = {"/etc/", "/usr/", "/proc/", NULL};
+
+    for (size_t i = 0; whole[i]; i++)
+        if (strcmp(path, whole[i]) == 0)
+            return true;
+    for (size_t i = 0; below[i]; i++)
+        if (strncmp(path, below[i], strlen(below[i])) == 0)
+            return true;
+    return false;
+}
+
+bool listing_is_folder(const struct listing *listing, size_t i,
+                       char path[PATH_MAX])
+{
+    unsigned char type = listing->list[i].type;
+    char real[PATH_MAX];
+    struct stat status;
+
+    if (type == DT_DIR)
+        return true;
+    if ((type != DT_UNKNOWN && type != DT_LNK) || lstat(path, &status) < 0)
+        return false;
+    if (!S_ISLNK(status.st_mode))
+        return S_ISDIR(status.st_mode);
+    if (!realpath(path, real))
+        return errno == ENOENT;
+    if (is_of_system(real) || stat(real, &status) < 0 ||
+        !S_ISDIR(status.st_mode))
+        return false;
+    memcpy(path, real, strlen(real) + 1);
+    return true;
 }

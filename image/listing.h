@@ -4,6 +4,7 @@
 #ifndef IMAGE_LISTING_H
 #define IMAGE_LISTING_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +68,10 @@ static inline const char *listing_name(const struct listing *listing, size_t i)
 /* Whether a name may be there that is NAME (up to a "/"), whatever its case:
    false only if there is none, however the file system compares names. */
 bool listing_may_have(const struct listing *listing, const char *name);
+
+/* Whether the entry I of LISTING, which is at PATH, is a folder, or a link that
+   leads to one of the user's, whose path then is in PATH, or to nothing yet. */
+bool listing_is_folder(const struct listing *listing, size_t i,
+                       char path[PATH_MAX]);
 
 #endif

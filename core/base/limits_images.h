@@ -172,7 +172,8 @@
 #define LIMIT_SECRET_FOLDERS 256
 #define LIMIT_SECRET_NAMES 10000
 
-/* Files in secret folders of the homes, hidden under other names, too. */
+/* Secret files, and files in secret folders of the homes, that have several
+   names and are hidden under the others, too. */
 #define LIMIT_SECRET_INSIDE 1000
 
 /* Plain files in each folder on the way to a secret that images may read, each

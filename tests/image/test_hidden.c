@@ -298,6 +298,90 @@ static void other_names_of_few_secrets_are_sought(void **state)
     run("rm -r home other");
 }
 
+/* Whichever of the folders is looked at first: some come before that of the
+   secret, and some after it. */
+static void other_names_are_found_in_all_folders(void **state)
+{
+    struct hidden hidden;
+
+    (void)state;
+    run("mkdir home && cd home && seq 40 | xargs mkdir && : >20/my.key && "
+        "for i in $(seq 40); do ln 20/my.key $i/letter; done");
+    hidden = hidden_at_home();
+    for (int i = 1; i <= 40; i++) {
+        struct stat status;
+        char folder[TEXT];
+
+        (void)snprintf(folder, sizeof folder, "%s/home/%d", root, i);
+        assert_int_equal(stat("home/20/my.key", &status), 0);
+        assert_non_null(
+            hidden_paths_find(&hidden.ways, folder, hidden_hash(folder)));
+        assert_true(hidden_has(&hidden, folder, "letter", status.st_dev,
+                               status.st_ino));
+    }
+    hidden_release(&hidden);
+    run("rm -r home");
+}
+
+/* A link of the home leads to a folder with a secret, another to one that is
+   missing and may come, others to what is no folder of the user's. */
+static void links_to_folders_are_followed(void **state)
+{
+    struct hidden hidden;
+    char folder[TEXT];
+
+    (void)state;
+    run("mkdir home far far/keys && : >far/pw.kdbx && : >far/keys/x.pem && "
+        "ln -s ../far home/near && ln -s ../late home/later && "
+        "ln -s /etc/ssl/certs home/certs && ln -s / home/all && "
+        "ln -s home/loop home/loop && ln -s ../far/keys home/.keys");
+    hidden = hidden_at_home();
+    assert_true(hidden_has(&hidden, filled(folder, "%s/far"), "pw.kdbx", 0, 0));
+    assert_false(
+        hidden_has(&hidden, filled(folder, "%s/far/keys"), "x.pem", 0, 0));
+    (void)filled(folder, "%s/home/later");
+    assert_non_null(
+        hidden_paths_find(&hidden.looked, folder, hidden_hash(folder)));
+    assert_null(hidden_paths_find(&hidden.looked, "/etc/ssl/certs",
+                                  hidden_hash("/etc/ssl/certs")));
+    hidden_release(&hidden);
+    run("rm -r home far");
+}
+
+/* Whether the folder PATTERN is on the way to secrets, and, with SECRET, in one
+   itself. */
+static bool is_way(const struct hidden *hidden, const char *pattern,
+                   bool secret)
+{
+    char folder[TEXT];
+    const struct hidden_path *way;
+
+    (void)filled(folder, pattern);
+    way = hidden_paths_find(&hidden->ways, folder, hidden_hash(folder));
+    return way && way->secret == secret;
+}
+
+/* What is beside a secret in a folder that is secret stays so. */
+static void links_open_no_secret_folder(void **state)
+{
+    struct hidden hidden;
+
+    (void)state;
+    run("mkdir -p home/.ssh/more && : >home/.ssh/more/id && "
+        "ln -s .ssh/more/id home/id_rsa && : >home/.netrc");
+    hidden = hidden_at_home();
+    assert_true(is_way(&hidden, "%s/home", false));
+    assert_true(is_way(&hidden, "%s/home/.ssh", true));
+    assert_true(is_way(&hidden, "%s/home/.ssh/more", true));
+    hidden_release(&hidden);
+    hidden = hidden_with("FILE:/run/user/0/krb5cc");
+    assert_true(is_way(&hidden, "/run", false));
+    assert_true(is_way(&hidden, "/run/user", true));
+    assert_true(is_way(&hidden, "/run/user/0", true));
+    hidden_release(&hidden);
+    run("rm -r home");
+}
+
 /* What is not the only name of a file leads to it in another way. */
 static void only_plain_paths_lead_straight(void **state)
 {
@@ -322,6 +406,9 @@ int main(void)
         cmocka_unit_test(secrets_are_sought_in_few_folders),
         cmocka_unit_test(secrets_are_sought_among_few_names),
         cmocka_unit_test(other_names_of_few_secrets_are_sought),
+        cmocka_unit_test(other_names_are_found_in_all_folders),
+        cmocka_unit_test(links_to_folders_are_followed),
+        cmocka_unit_test(links_open_no_secret_folder),
         cmocka_unit_test(only_plain_paths_lead_straight),
     };
 

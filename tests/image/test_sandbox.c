@@ -47,11 +47,12 @@ static int set_up(void **state)
         return -1;
     folder_run_in(
         root,
-        "mkdir -p ws tmp out xdg/gh user/.ssh user/.config/gcloud "
+        "mkdir -p ws tmp out/papers xdg/gh user/.ssh user/.config/gcloud "
         "user/.config/ecl-mcp user/.cache/common-lisp user/project/sub "
         "user/.cargo/bin user/.claude user/.local && "
         "for f in ws/old xdg/gh/hosts.yml xdg/other out/ticket out/old "
-        "out/npmrc out/env user/.profile user/.ssh/id "
+        "out/npmrc out/env user/.profile user/.ssh/id user/.ssh/other "
+        "out/papers/pw.kdbx out/papers/other "
         "user/.config/gcloud/token user/.config/other user/.env.local "
         "user/project/.env user/project/other user/project/sub/.env "
         "user/project/pw.kdbx user/project/vault.KDBX user/.local/.env "
@@ -60,7 +61,9 @@ static int set_up(void **state)
         "user/.cargo/bin/cargo user/.claude/CLAUDE.md "
         "user/.claude/.credentials.json; do echo text >$f; done && "
         "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
-        "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
+        "ln -s .ssh user/keys && ln -s . user/self && "
+        "ln -s ../out/papers user/papers && ln -s .ssh/id user/id_rsa && "
+        "ln -s ../out/env "
         "user/.env.far && ln user/.bash_history user/linked");
     (void)snprintf(path, sizeof path, "%s/user", root);
     (void)setenv("HOME", path, 1);
@@ -120,6 +123,9 @@ static const struct opening openings[] = {
     {"user/.env.local", O_RDONLY, false, false},
     {"user/.ssh/id", O_RDONLY, false, false},
     {"user/.ssh/../.ssh/id", O_RDONLY, false, false},
+    {"user/.ssh/other", O_RDONLY, false, false}, // beside that of a link
+    {"user/papers/pw.kdbx", O_RDONLY, false, false},
+    {"user/papers/other", O_RDONLY, true, true},
     {"user/.config/other", O_RDONLY, true, true},
     {"user/.config/gcloud/token", O_RDONLY, false, false},
     {"user/.config/ecl-mcp/policy.json", MAKING, false, false},
