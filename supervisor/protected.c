@@ -133,38 +133,56 @@ static bool tell_partial(struct protected *protected, struct buf *out)
     return true;
 }
 
+/* Appends the names of those of NOW that are not known, as many as one answer
+   tells, and that there are others. Returns the number of all; what was not
+   told stays unknown. */
+static size_t tell_new(struct protected *protected, const struct paths *now,
+                       struct buf *out)
+{
+    struct paths told = {.list = NULL};
+    size_t n = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        const char *line = now->list[i];
+        bool known = paths_has(&protected->known, line);
+
+        if (!known && n == 0)
+            buf_str(out, STR("\nNew in the workspace since the last answer: "));
+        if (!known && n > 0 && n < TOLD)
+            buf_str(out, STR(", "));
+        if (!known && n < TOLD) // code may have chosen the name
+            utf8_append_visible(out, str_from(strchr(line, ' ') + 1));
+        if (known || n < TOLD)
+            paths_append(&told, line);
+        n += !known;
+    }
+    paths_release(&protected->known);
+    protected->known = told;
+    if (n > TOLD)
+        buf_printf(out, " and %zu more, which the next answers name", n - TOLD);
+    if (n > 0)
+        buf_str(out, STR(". Other programs run or trust such files: tell the "
+                         "user, who should look at them first."));
+    return n;
+}
+
 bool protected_read(struct protected *protected, const struct sandbox *sandbox,
                     struct buf *out)
 {
     struct paths now = {.list = NULL};
     uint64_t stamp;
-    size_t n = 0;
+    size_t n;
 
     if (!protected->open)
         return false;
     stamp = stamp_of(protected);
     if (stamp != 0 && stamp == protected->stamp)
         return false;
-    protected->stamp = stamp; // before looking, so that nothing is missed
     look(protected, sandbox, &now);
-    for (size_t i = 0; i < now.n; i++) {
-        if (paths_has(&protected->known, now.list[i]))
-            continue;
-        if (n == 0)
-            buf_str(out, STR("\nNew in the workspace since the last answer: "));
-        if (n > 0 && n < TOLD)
-            buf_str(out, STR(", "));
-        if (n < TOLD) // code may have chosen the name
-            utf8_append_visible(out, str_from(strchr(now.list[i], ' ') + 1));
-        n++;
-    }
-    if (n > TOLD)
-        buf_printf(out, " and %zu more", n - TOLD);
-    if (n > 0)
-        buf_str(out, STR(". Other programs run or trust such files: tell the "
-                         "user, who should look at them first."));
-    paths_release(&protected->known);
-    protected->known = now;
+    n = tell_new(protected, &now, out);
+    // of before looking, so that nothing is missed
+    protected->stamp = n > TOLD ? 0 : stamp;
+    paths_release(&now);
     return tell_partial(protected, out) || n > 0;
 }
 
