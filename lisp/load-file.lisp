@@ -28,19 +28,23 @@ operating system stores them."
                                            (logand #x3f
                                                    (ash code shift)))))))))))
 
+(defun missing-problem (file)
+  "Returns why FILE, a name, is none."
+  (if (ignore-errors (wild-pathname-p file))
+      (format nil "cannot be opened: ~a" (pattern-text))
+      (format nil "was not found in ~a" (shown-name (namestring *workspace*)))))
+
 (defun workspace-file (name)
   "Returns the file that NAME means, relative to the workspace, in the form that
 ECL accepts."
-  (let ((folder (if (and (plusp (length name)) (find (char name 0) "/~"))
-                    ""
-                    (namestring *workspace*))))
-    (or (find-if #'file-kind
-                 (list (concatenate 'string folder name)
-                       (concatenate 'string folder (name-bytes name))))
+  (let* ((folder (if (and (plusp (length name)) (find (char name 0) "/~"))
+                     ""
+                     (namestring *workspace*)))
+         (files (list (concatenate 'string folder name)
+                      (concatenate 'string folder (name-bytes name)))))
+    (or (find-if #'file-kind files)
         (error 'file-missing :pathname name
-                             :problem (format nil "was not found in ~a"
-                                              (shown-name
-                                               (namestring *workspace*)))))))
+                             :problem (missing-problem (first files))))))
 
 (defun check-loadable (file name)
   "Signals an error unless FILE, which the user calls NAME, can be read."

@@ -159,6 +159,12 @@ can. Both are native namestrings."
                            (text making))
                    "it does not exist")))))))
 
+(defun pattern-text ()
+  "Returns why ECL cannot open a file whose name is a pattern to it."
+  (format nil "* ? and \\ in its name are a pattern to ECL~:[~;, and the name of ~
+               the workspace has one~]"
+          (and *workspace* (wild-pathname-p *workspace*))))
+
 (defun file-error-text (condition)
   "Returns the message of one of ECL's own FILE-ERRORs, with the real reason
 where ECL guesses. Returns NIL when there is no reason, or CONDITION is another
@@ -176,10 +182,8 @@ error."
              (format nil "Cannot open ~s: ~a." (shown-name (lisp-name file))
                      reason))
             ((and pathname (null file) (wild-pathname-p pathname))
-             (format nil "Cannot open ~s: * ? and \\ in its name are a pattern to ~
-                          ECL~:[~;, and the name of the workspace has one~]."
-                     (shown-name (namestring pathname))
-                     (and *workspace* (wild-pathname-p *workspace*))))))))
+             (format nil "Cannot open ~s: ~a." (shown-name (namestring pathname))
+                     (pattern-text)))))))
 
 (defun file-stream-text (condition)
   "Returns the message of one of ECL's own errors of reading or writing a file, or
