@@ -268,6 +268,15 @@ one of its package that is most like it; or NIL."
                         (near (format nil "Nearest name: ~a."
                                       (offer near))))))))))
 
+(defun nameless-text (condition)
+  "Returns the message of CONDITION if it is about the arguments of a function to
+which ECL gives the name NIL, for it has none; else NIL."
+  (and (typep condition 'simple-condition)
+       (equal "Wrong number of arguments passed to function ~S."
+              (simple-condition-format-control condition))
+       (equal '(nil) (simple-condition-format-arguments condition))
+       "Wrong number of arguments passed to an anonymous function."))
+
 (defun slots-text (condition)
   "Returns a line for each slot of CONDITION that has a value, with a line break
 before each."
@@ -303,6 +312,7 @@ says of the last one in this evaluation."
         ((or undefined-function unbound-variable) (missing-cell-text condition))
         (warning (compiler-warning-text condition))
         ((satisfies violation-p) (violation-text condition))
+        (program-error (nameless-text condition))
         (reader-error
          (multiple-value-bind (text position) (reader-error-text condition)
            (and text (format nil "~@[Reader error at position ~d: ~]~a"

@@ -36,6 +36,12 @@ Condition ERROR was signalled.
 …no/such/file…")
     ("(ecase 3 (1 1))" "[ERROR] …TYPE-ERROR
 …")
+    ("(funcall (lambda (x) x))" "[ERROR] PROGRAM-ERROR
+Wrong number of arguments passed to an anonymous function.
+…")
+    ("(flet ((f (x) x)) (funcall #'f))" "[ERROR] PROGRAM-ERROR
+Wrong number of arguments passed to function F.
+…")
     ("(throw 'no-such-tag 1)" "[ERROR] CONTROL-ERROR
 …NO-SUCH-TAG…")
     ("(funcall (block b (lambda () (return-from b 1))))"
