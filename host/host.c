@@ -2,6 +2,7 @@
 /* host.c: see host.h. */
 #include "host/host.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
@@ -28,6 +29,8 @@ void host_release(struct host *host)
 
 enum status host_open_audit(struct host *host, const char *path)
 {
+    const char *home = getenv("HOME");
+
     if (path && strcmp(path, "off") == 0)
         return ST_OK;
     host->audit = auditfile_new(path, &host->report);
@@ -35,7 +38,10 @@ enum status host_open_audit(struct host *host, const char *path)
         return ST_IO;
     if (!host->audit)
         report_line(&host->report, LOG_WARN, "audit",
-                    "calls are not logged: there is no HOME");
+                    home && home[0] != '\0' && home[0] != '/'
+                        ? "calls are not logged: HOME is not an absolute path, "
+                          "and counts as none, also in Lisp"
+                        : "calls are not logged: there is no HOME");
     return ST_OK;
 }
 

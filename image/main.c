@@ -305,6 +305,20 @@ static void put_temporary_aside(void)
     (void)unsetenv("TMPDIR"); // the text stays where it is
 }
 
+/* Folders that are not absolute count as none, as everywhere in the server:
+   ASDF loads nothing with them. */
+static void put_relative_homes_aside(void)
+{
+    static const char *const names[] = {"HOME", "XDG_CACHE_HOME"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *folder = getenv(names[i]);
+
+        if (folder && folder[0] != '/')
+            (void)unsetenv(names[i]); // its name is right
+    }
+}
+
 static void await_temporary(struct sandbox_places *found)
 {
     if (sandbox.mode != SANDBOX_WORKSPACE)
@@ -360,6 +374,7 @@ int main(int argc, char **argv)
     linux_leave_terminal();
     linux_adopt_orphans();
     put_temporary_aside();
+    put_relative_homes_aside();
     sandbox_find_places(&sandbox, NULL,
                         sandbox.mode == SANDBOX_WORKSPACE ? NULL
                         : usual                           ? usual
