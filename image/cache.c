@@ -195,7 +195,7 @@ void cache_announce(const char *cache, const char *temporary)
 
 void cache_open_unconfined(const char *root)
 {
-    char path[HOMES_PATH];
+    char path[HOMES_PATH] = "";
     char folder[HOMES_PATH + 1];
 
     (void)unsetenv(NAME_CACHE);

@@ -47,7 +47,7 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
 /* Whether the workspace of PLACES is in the folder of all caches. */
 static bool is_in_caches(const struct sandbox_places *places)
 {
-    char caches[SANDBOX_PATH];
+    char caches[SANDBOX_PATH] = "";
     char real[SANDBOX_PATH];
 
     cache_find(caches, CACHE_CONFINED);
