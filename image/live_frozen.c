@@ -86,14 +86,11 @@ static cl_object tell_of_thread(cl_object number, cl_object pid,
 /* Fills LIST with number, socket and process of ERROR, without allocating. */
 static void note(const struct frozen_error *error, cl_object list)
 {
-    const cl_object fields[] = {
-        ecl_make_fixnum((cl_fixnum)error->number),
-        ecl_make_fixnum(error->socket),
-        ecl_make_fixnum(error->pid),
-    };
+    const int64_t fields[] = {(int64_t)error->number, error->socket,
+                              error->pid};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        ECL_RPLACA(list, fields[i]);
+        ECL_RPLACA(list, ecl_make_fixnum(fields[i]));
         list = ECL_CONS_CDR(list);
     }
 }
