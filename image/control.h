@@ -16,6 +16,11 @@
 /* The descriptor on which ecl-mcp-image finds its control socket. */
 #define CONTROL_FD 3
 
+/* Exit statuses of a zygote that cannot start in its folder: it cannot change
+   there, or ECL cannot start where a folder has such a name. */
+#define CONTROL_NO_FOLDER 125
+#define CONTROL_NO_NAME 124
+
 enum control_kind {
     CONTROL_READY = 1, /* zygote: Lisp is booted; version tells the build */
     CONTROL_OPEN,      /* supervisor to zygote: fork a keeper for serial */

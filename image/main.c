@@ -359,6 +359,20 @@ static bool take_arguments(int argc, char **argv)
     return true;
 }
 
+/* Whether ECL can name the current directory. To it, ** stands for folders of
+   any depth; beside other characters, it aborts the start. */
+static bool has_name(void)
+{
+    char path[HOMES_PATH];
+
+    if (!getcwd(path, sizeof path))
+        return true; // not for its characters
+    for (const char *at = path; (at = strstr(at, "**")); at += 2)
+        if (at[-1] != '/' || (at[2] != '/' && at[2] != '\0'))
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct control_message ready = {.kind = CONTROL_READY,
@@ -370,6 +384,8 @@ int main(int argc, char **argv)
                     stderr);
         return 2;
     }
+    if (!has_name())
+        return CONTROL_NO_NAME;
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_leave_terminal();
     linux_adopt_orphans();

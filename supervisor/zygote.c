@@ -138,7 +138,7 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
     // the spare copy of null, and what the program that started us left open
     linux_close_from(CONTROL_FD + 1);
     if (zygote->workspace && chdir(zygote->workspace) < 0)
-        _exit(125);
+        _exit(CONTROL_NO_FOLDER);
     widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
@@ -230,9 +230,13 @@ void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
     if (WIFSIGNALED(wait_status))
         (void)snprintf(why, sizeof why, "killed by signal %d",
                        WTERMSIG(wait_status));
-    else if (WEXITSTATUS(wait_status) == 125)
+    else if (WEXITSTATUS(wait_status) == CONTROL_NO_FOLDER)
         (void)snprintf(why, sizeof why, "cannot change to the directory %s",
                        zygote->workspace);
+    else if (WEXITSTATUS(wait_status) == CONTROL_NO_NAME)
+        (void)snprintf(why, sizeof why,
+                       "ECL cannot start where the name of a folder has ** and "
+                       "more: rename it, or start elsewhere");
     else
         (void)snprintf(why, sizeof why, "exit status %d",
                        WEXITSTATUS(wait_status));
